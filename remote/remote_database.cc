@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "google/protobuf/empty.pb.h"
+#include "grpcpp/generic/generic_stub.h"
+#include "grpcpp/impl/codegen/proto_utils.h"
+
 #include "base/call_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -15,6 +19,10 @@ namespace bigtable::remote {
 namespace {
 
 namespace admin = google::bigtable::admin::v2;
+
+// Not of Google's API: server/admin/engine_service.h.
+constexpr const char* kResumeMethod = "/bigtable.server.Engine/Resume";
+using EngineStub = grpc::TemplatedGenericStub<google::protobuf::Empty, google::protobuf::Empty>;
 
 }  // namespace
 
@@ -123,6 +131,20 @@ absl::Status RemoteDatabase::ModifyFamilies(std::string_view table,
         return connection_->admin()->PrepareAsyncModifyColumnFamilies(context, request, queue);
       },
       &response);
+}
+
+absl::Status RemoteDatabase::Resume() {
+  const google::protobuf::Empty request;
+  google::protobuf::Empty response;
+  EngineStub stub(connection_->admin_channel());
+  const absl::Status resumed = CallOnce(
+      connection_.get(), CallLimits(), "name", connection_->instance(),
+      [&](grpc::ClientContext* context, grpc::CompletionQueue* queue) {
+        return stub.PrepareUnaryCall(context, kResumeMethod, request, queue);
+      },
+      &response);
+  if (!absl::IsUnimplemented(resumed)) return resumed;
+  return absl::UnimplementedError("Resume: only bigtable-server has such a call");
 }
 
 std::shared_ptr<TableService> RemoteDatabase::NewTable(std::string_view name) {

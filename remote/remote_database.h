@@ -1,4 +1,5 @@
-// The tables of an instance: DatabaseService over google.bigtable.admin.v2.BigtableTableAdmin.
+// The tables of an instance: DatabaseService over google.bigtable.admin.v2.BigtableTableAdmin, and
+// bigtable-server's own method for Resume.
 #ifndef BIGTABLE_REMOTE_REMOTE_DATABASE_H_
 #define BIGTABLE_REMOTE_REMOTE_DATABASE_H_
 
@@ -30,6 +31,8 @@ class RemoteDatabase final : public DatabaseService {
   absl::StatusOr<TableSchema> GetSchema(std::string_view table) override;
   absl::Status ModifyFamilies(std::string_view table, const std::vector<FamilyChange>& changes,
                               const CallOptions& options) override;
+  // Unimplemented: the server is not bigtable-server.
+  absl::Status Resume() override;
   std::shared_ptr<TableService> NewTable(std::string_view name) override;
 
  private:

@@ -94,6 +94,14 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   return server;
 }
 
+absl::Status Server::Resume() {
+  const absl::Status resumed = database_->Resume();
+  Log(resumed.ok() ? LogSeverity::kInfo : LogSeverity::kError,
+      resumed.ok() ? "resumed" : "not resumed",
+      {{"error", resumed.ok() ? "" : resumed.ToString()}});
+  return resumed;
+}
+
 absl::Status Server::OpenDatabase() {
   DatabaseOptions database;
   database.durability = options_.durability;
@@ -111,6 +119,7 @@ absl::Status Server::OpenDatabase() {
   instance_admin_ = std::make_unique<InstanceAdminService>(
       database_.get(), catalogue_.get(), &operations_, options_.default_instance, &authentication_);
   operations_service_ = std::make_unique<OperationsService>(&operations_, &authentication_);
+  engine_service_ = std::make_unique<EngineService>(&resumption_, &authentication_);
   return absl::OkStatus();
 }
 
@@ -142,6 +151,7 @@ absl::Status Server::Listen() {
   builder.RegisterService(table_admin_.get());
   builder.RegisterService(instance_admin_.get());
   builder.RegisterService(operations_service_.get());
+  builder.RegisterService(engine_service_.get());
   data_ = std::make_unique<DataService>(tables_.get(), &authentication_, &monitor_,
                                         builder.AddCompletionQueue(), options_.threads,
                                         options_.memory / kMemoryOfAStream);

@@ -15,9 +15,11 @@
 #include "bigtable/database.h"
 
 #include "server/admin/catalogue.h"
+#include "server/admin/engine_service.h"
 #include "server/admin/instance_admin_service.h"
 #include "server/admin/operation_store.h"
 #include "server/admin/operations_service.h"
+#include "server/admin/resumption.h"
 #include "server/admin/table_admin_service.h"
 #include "server/calls/authentication.h"
 #include "server/data/data_service.h"
@@ -64,6 +66,7 @@ class Server {
   // To the log, if it is the server's too.
   void Log(LogSeverity severity, std::string_view message, const JsonLog::Fields& fields) const;
   absl::Status OpenDatabase();
+  absl::Status Resume();
   absl::Status Listen();
   absl::Status ServeStatus();
   HttpTls TlsOfStatus() const;
@@ -79,11 +82,13 @@ class Server {
   std::unique_ptr<Database> database_;
   std::unique_ptr<Catalogue> catalogue_;
   OperationStore operations_;
+  Resumption resumption_{[this] { return Resume(); }};
   std::unique_ptr<ServedTables> tables_;
 
   std::unique_ptr<TableAdminService> table_admin_;
   std::unique_ptr<InstanceAdminService> instance_admin_;
   std::unique_ptr<OperationsService> operations_service_;
+  std::unique_ptr<EngineService> engine_service_;
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<DataService> data_;
   std::unique_ptr<Health> health_;

@@ -2,7 +2,7 @@
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
     deleterow deletecolumn deleteallrows droprowrange lookup read count import export tablets
-    metadata split merge move stats compact sst verify log options'
+    metadata split merge move stats compact resume sst verify log options'
   local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -57,7 +57,7 @@ _bigtable() {
     sst:* | import:1 | export:1)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       ;;
-    createtable:0 | stats:* | metadata:* | verify:* | options:*) ;;
+    createtable:0 | stats:* | resume:* | metadata:* | verify:* | options:*) ;;
     *:0)
       # A person waits: not long for a server that is not there.
       [[ -n $server || " ${place[*]} " == *' --google '* ]] && place+=(--retry-for 1s)

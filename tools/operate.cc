@@ -1,4 +1,4 @@
-// Verbs for operators: stats, compact.
+// Verbs for operators: stats, compact, resume.
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -24,6 +24,11 @@ absl::Status Compact(Session& session, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToWrite());
   TOOLS_RETURN_IF_ERROR(session.GetSchema(arguments.Text("TABLE")).status());
   return database->Compact(arguments.Text("TABLE"));
+}
+
+absl::Status Resume(Session& session, const Arguments&) {
+  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToWrite());
+  return database->Resume();
 }
 
 Json TableAsJson(const DatabaseStatistics& statistics, const std::string& table) {
@@ -152,6 +157,16 @@ std::vector<Verb> OperateVerbs() {
        .not_on_server = "the Bigtable API does not compact tables",
        .examples = {"bigtable compact webtable"},
        .run = Compact},
+      {.name = "resume",
+       .summary = "Let writes continue after an error has stopped them",
+       .notes =
+           "A server refuses writes after an error of its commit log or of METADATA, and shows "
+           "why on its status page. Remove the cause, then resume. Flushes and compactions "
+           "that have failed are tried again at once, and files that could not be read are "
+           "read again. The error is printed if the cause is still there. On a directory, the "
+           "opening of the database has done all this already.",
+       .examples = {"bigtable resume"},
+       .run = Resume},
   };
 }
 

@@ -135,6 +135,7 @@ absl::Status Connection::Open(std::string_view endpoint) {
     channel = grpc::CreateCustomChannel(admin, credentials, ArgumentsOf(0, options_.security));
   }
   admin_ = std::make_unique<AdminStub>(channel);
+  admin_channel_ = std::move(channel);
   return Token().status();
 }
 

@@ -41,6 +41,8 @@ class Connection {
     return data_[next_.fetch_add(1, std::memory_order_relaxed) % data_.size()].get();
   }
   AdminStub* admin() { return admin_.get(); }
+  // Of the calls of admin().
+  const std::shared_ptr<grpc::Channel>& admin_channel() const { return admin_channel_; }
 
   // "projects/P/instances/I", and with "/tables/T".
   const std::string& instance() const { return instance_; }
@@ -68,6 +70,7 @@ class Connection {
   std::string instance_;
   std::string features_;  // google.bigtable.v2.FeatureFlags, as a header has them
   std::vector<std::unique_ptr<DataStub>> data_;
+  std::shared_ptr<grpc::Channel> admin_channel_;
   std::unique_ptr<AdminStub> admin_;
   std::atomic<size_t> next_{0};
   std::atomic<bool> closed_{false};

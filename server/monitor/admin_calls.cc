@@ -88,8 +88,9 @@ class AdminCalls final : public grpc::experimental::ServerInterceptorFactoryInte
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
     const std::string_view method = info->method();
-    const bool is_counted =
-        method.starts_with("/google.bigtable.admin.") || method.starts_with("/google.longrunning.");
+    const bool is_counted = method.starts_with("/google.bigtable.admin.") ||
+                            method.starts_with("/google.longrunning.") ||
+                            method.starts_with("/bigtable.server.");
     return is_counted ? new AdminCall(counters_, authentication_, log_, info) : nullptr;
   }
 

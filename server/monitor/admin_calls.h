@@ -1,5 +1,5 @@
-// Counts the calls of the admin services and of operations, which gRPC runs by itself, and logs
-// those that are there to change something.
+// Counts the calls of the admin services, of operations and of the engine, which gRPC runs by
+// itself, and logs those that are there to change something.
 #ifndef BIGTABLE_SERVER_MONITOR_ADMIN_CALLS_H_
 #define BIGTABLE_SERVER_MONITOR_ADMIN_CALLS_H_
 

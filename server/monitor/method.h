@@ -17,7 +17,7 @@ enum class Method : uint8_t {
   kCheckAndMutateRow,
   kReadModifyWriteRow,
   kPingAndWarm,
-  kAdmin,  // all methods of the admin services and of operations
+  kAdmin,  // all methods of the admin services, of operations and of the engine
 };
 
 inline constexpr std::array<std::string_view, 8> kMethodNames = {

@@ -397,6 +397,7 @@ std::map<std::string, std::string> Database::ChangeableOptions() const {
 }
 
 absl::Status Database::Resume() {
+  if (connected_ != nullptr) return connected_->service()->Resume();
   BT_ENTER();
   BT_RETURN_IF_ERROR(impl_->CheckWritable(CallLimits()));
   const absl::StatusOr<std::shared_ptr<Master>> master = impl_->masters->Get({});

@@ -80,6 +80,7 @@ class DatabaseService {
   virtual absl::Status ModifyFamilies(std::string_view table,
                                       const std::vector<FamilyChange>& changes,
                                       const CallOptions& options) = 0;
+  virtual absl::Status Resume() = 0;
 
   // The table of this name, whether it exists or not.
   virtual std::shared_ptr<TableService> NewTable(std::string_view name) = 0;

@@ -353,7 +353,6 @@ TEST_F(CallsTest, WhatTheServiceDoesNotHaveIsUnimplementedAndNamed) {
   expect(database_->Flush("t"), "Flush");
   expect(database_->Compact("t"), "Compact");
   expect(database_->WaitUntilQuiet(), "WaitUntilQuiet");
-  expect(database_->Resume(), "Resume");
   expect(database_->ListTablets("t").status(), "ListTablets");
   expect(database_->SplitTablet("t", "r"), "SplitTablet");
   expect(database_->MergeTablets("t", "r"), "MergeTablets");

@@ -1,0 +1,36 @@
+#include "server/admin/engine_service.h"
+
+#include "absl/status/status.h"
+#include "grpcpp/impl/codegen/proto_utils.h"
+#include "grpcpp/impl/rpc_method.h"
+#include "grpcpp/impl/rpc_service_method.h"
+#include "grpcpp/support/method_handler.h"
+
+#include "server/convert/status.h"
+
+namespace bigtable::server {
+namespace {
+
+using google::protobuf::Empty;
+using google::protobuf::MessageLite;
+using grpc::internal::RpcMethod;
+
+}  // namespace
+
+// Without a description in protobuf's language: the messages are empty.
+EngineService::EngineService(Resumption* resumption, const Authentication* authentication)
+    : resumption_(resumption), authentication_(authentication) {
+  using Handler =
+      grpc::internal::RpcMethodHandler<EngineService, Empty, Empty, MessageLite, MessageLite>;
+  const auto resume = [](EngineService* service, grpc::ServerContext* context, const Empty*,
+                         Empty*) { return service->Resume(*context); };
+  AddMethod(new grpc::internal::RpcServiceMethod("/bigtable.server.Engine/Resume",
+                                                 RpcMethod::NORMAL_RPC, new Handler(resume, this)));
+}
+
+grpc::Status EngineService::Resume(const grpc::ServerContext& context) {
+  const absl::Status may = authentication_->CheckAdministrator(context);
+  return ToGrpcStatus(may.ok() ? resumption_->Run() : may);
+}
+
+}  // namespace bigtable::server
