@@ -75,8 +75,9 @@ void DataService::Add(const char* name, Method method, EventQueue* events,
                                      grpc::ServerCompletionQueue* requests, void* tag) {
     RequestAsyncServerStreaming(number, context, request, writer, event_queue, requests, tag);
   };
-  methods_.push_back(std::make_unique<ServedMethod>(
-      &queues_, events, MethodCounters{monitor_->calls(), method}, accept, std::move(create)));
+  methods_.push_back(
+      std::make_unique<ServedMethod>(&queues_, events, MethodCounters{monitor_->calls(), method},
+                                     monitor_->slow_requests(), accept, std::move(create)));
 }
 
 template <typename Request, typename Response>

@@ -145,6 +145,7 @@ void ReadRowsCall::TakeReaderBack() {
   } else if (!has_all_rows()) {
     ReadOptions options = options_;
     if (options.row_limit > 0) options.row_limit -= rows_sent_;
+    trace()->BeginsAgain();
     reader_.emplace(table_->ResumeRows(left.token, filter_, options));
   }
 }

@@ -41,7 +41,8 @@ void ServedCall::Run(bool ok) {
       break;
     case State::kSending:
       method_->events_->Sent();
-      if (Continue(ok) == Step::kEnds) Finish();
+      trace_.IsSent();
+      if (RunStep([&] { return Continue(ok); }) == Step::kEnds) Finish();
       break;
     case State::kEnding:
       PartEnded();
@@ -54,7 +55,15 @@ void ServedCall::Accepted() {
   if (method_->accepting_.fetch_sub(1, std::memory_order_relaxed) == 1) method_->AcceptCall();
   timer_.emplace(method_->counters_);
   request_size_ = request_.Length();
-  if (Begin(&request_) == Step::kEnds) Finish();
+  trace_.Begins(timer_->began());
+  if (RunStep([&] { return Begin(&request_); }) == Step::kEnds) Finish();
+}
+
+// After the step another thread may run the next one.
+template <typename Function>
+ServedCall::Step ServedCall::RunStep(const Function& step) {
+  const CallTrace::Step current(&trace_);
+  return step();
 }
 
 ServedCall::Step ServedCall::Continue(bool) {
@@ -76,6 +85,7 @@ grpc::ByteBuffer ServedCall::Serialize(const google::protobuf::MessageLite& resp
 ServedCall::Step ServedCall::Send(const grpc::ByteBuffer& message) {
   state_ = State::kSending;
   bytes_sent_ += message.Length();
+  trace_.Sends();
   // Another thread may run the next step before this returns.
   method_->events_->Send([&] { writer_.Write(message, static_cast<Event*>(this)); });
   return Step::kSends;
@@ -87,6 +97,7 @@ ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc:
   if (last.has_value()) bytes_sent_ += last->Length();
   last_ = std::move(last);
   timer_->End(status_.error_code(), request_size_, bytes_sent_);
+  if (trace_.is_traced()) method_->slow_requests_->Add(trace_.Finish());
   return Step::kEnds;
 }
 

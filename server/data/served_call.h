@@ -29,6 +29,8 @@
 #include "server/calls/call_queues.h"
 #include "server/calls/event.h"
 #include "server/monitor/call_counters.h"
+#include "server/monitor/call_trace.h"
+#include "server/monitor/slow_requests.h"
 
 namespace bigtable::server {
 
@@ -44,12 +46,13 @@ class ServedMethod {
                                     grpc::ServerCompletionQueue* requests, void* tag)>;
   using Create = std::function<std::unique_ptr<ServedCall>(ServedMethod* method)>;
 
-  // The queues outlive this. `events` is one of theirs.
-  ServedMethod(CallQueues* queues, EventQueue* events, MethodCounters counters, Accept accept,
-               Create create)
+  // The pointers outlive this. `events` is one of the queues' own.
+  ServedMethod(CallQueues* queues, EventQueue* events, MethodCounters counters,
+               SlowRequests* slow_requests, Accept accept, Create create)
       : queues_(queues),
         events_(events),
         counters_(counters),
+        slow_requests_(slow_requests),
         accept_(std::move(accept)),
         create_(std::move(create)) {}
   ServedMethod(const ServedMethod&) = delete;
@@ -65,6 +68,7 @@ class ServedMethod {
   CallQueues* const queues_;
   EventQueue* const events_;
   const MethodCounters counters_;
+  SlowRequests* const slow_requests_;
   const Accept accept_;
   const Create create_;
   std::atomic<int> accepting_{0};  // calls that wait for a request
@@ -93,6 +97,7 @@ class ServedCall : private Event {
   // With a last message, if there is one.
   Step End(const absl::Status& status, std::optional<grpc::ByteBuffer> last = std::nullopt);
 
+  CallTrace* trace() { return &trace_; }
   const grpc::ServerContext& context() const { return context_; }
   // Cancelled when the call is: by the client, because it has gone, or by its deadline.
   const Cancellation* cancellation() const { return &cancellation_; }
@@ -113,6 +118,8 @@ class ServedCall : private Event {
 
   void Run(bool ok) override;
   void Accepted();
+  template <typename Function>
+  Step RunStep(const Function& step);
   void Finish();
   void PartEnded();
 
@@ -128,6 +135,7 @@ class ServedCall : private Event {
   grpc::ByteBuffer request_;
   ServedMethod::Writer writer_{&context_};
   std::optional<CallTimer> timer_;
+  CallTrace trace_;
   Cancellation cancellation_;
   size_t request_size_ = 0;
   size_t bytes_sent_ = 0;

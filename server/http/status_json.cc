@@ -18,6 +18,7 @@
 #include "server/http/code_names.h"
 #include "server/monitor/event_log.h"
 #include "server/monitor/heat_map.h"
+#include "server/monitor/slow_requests.h"
 #include <nlohmann/json.hpp>
 
 namespace bigtable::server {
@@ -329,39 +330,39 @@ std::string_view NameOf(RequestTrace::Request request) {
   return "";
 }
 
-// The parts of a request's duration; what is left is named "other".
-Json TimesOf(const RequestTrace& trace) {
+// The parts of a request's duration, in their order; what is left is the engine's, and "other".
+Json TimesOf(const SlowRequest& request) {
+  const RequestTrace& trace = request.trace;
   absl::Duration blocks;
   for (const FileTrace& file : trace.files) blocks += file.block_time;
-  const bool is_stream = trace.request == RequestTrace::Request::kReadRows ||
-                         trace.request == RequestTrace::Request::kScan;
-  const absl::Duration client = is_stream
-                                    ? std::max(trace.duration - trace.inside, absl::ZeroDuration())
-                                    : absl::ZeroDuration();
-  const absl::Duration known =
-      trace.held_back + trace.queue + trace.log + trace.sync + trace.memtable + blocks + client;
-  return {{"stall", Seconds(trace.held_back)},
+  const absl::Duration known = request.reading + trace.held_back + trace.queue + trace.log +
+                               trace.sync + trace.memtable + blocks + request.converting +
+                               request.client;
+  return {{"reading", Seconds(request.reading)},
+          {"stall", Seconds(trace.held_back)},
           {"queue", Seconds(trace.queue)},
           {"log", Seconds(trace.log)},
           {"sync", Seconds(trace.sync)},
           {"memtable", Seconds(trace.memtable)},
           {"blocks", Seconds(blocks)},
-          {"client", Seconds(client)},
-          {"other", Seconds(std::max(trace.duration - known, absl::ZeroDuration()))}};
+          {"converting", Seconds(request.converting)},
+          {"client", Seconds(request.client)},
+          {"other", Seconds(std::max(request.duration - known, absl::ZeroDuration()))}};
 }
 
 Json SlowPart(const SlowRequests& slow, absl::Time now) {
   Json list = Json::array();
-  for (const RequestTrace& trace : slow.Slowest(kMostSlow, now)) {
+  for (const SlowRequest& request : slow.Slowest(kMostSlow, now)) {
+    const RequestTrace& trace = request.trace;
     uint64_t bytes_read = 0;
     for (const FileTrace& file : trace.files) bytes_read += file.bytes_read;
     list.push_back({{"time", Seconds(trace.begin)},
                     {"request", Text(NameOf(trace.request))},
                     {"table", trace.table},
                     {"row", Key(trace.row)},
-                    {"duration", Seconds(trace.duration)},
+                    {"duration", Seconds(request.duration)},
                     {"error", trace.status.ok() ? "" : trace.status.ToString()},
-                    {"times", TimesOf(trace)},
+                    {"times", TimesOf(request)},
                     {"mutations", trace.mutations},
                     {"group_size", trace.group_size},
                     {"rows", trace.rows},

@@ -70,6 +70,7 @@ class CallTimer {
   explicit CallTimer(MethodCounters counters)
       : counters_(counters), began_(std::chrono::steady_clock::now()) {}
 
+  std::chrono::steady_clock::time_point began() const { return began_; }
   void End(grpc::StatusCode code, size_t request_bytes, size_t response_bytes) const {
     const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - began_;
     counters_.counters->Record(counters_.method, code, static_cast<uint64_t>(taken.count()),

@@ -1,5 +1,5 @@
-// The slowest of the requests to the engine that it traced in the last minutes, with where their
-// time went.
+// The slowest of the calls of which the engine has traced a request in the last minutes, with where
+// their time went.
 //
 // Thread-safe. A traced request, one in kTraceOneOf, costs a lock; one that is among the slowest, a
 // copy of some hundred bytes.
@@ -16,6 +16,8 @@
 
 #include "bigtable/trace.h"
 
+#include "server/monitor/call_trace.h"
+
 namespace bigtable::server {
 
 class SlowRequests final : public TraceSink {
@@ -27,14 +29,17 @@ class SlowRequests final : public TraceSink {
   static constexpr size_t kWindows = 10;
   static constexpr size_t kKept = 8;
 
+  // Leaves the trace to the call that the thread runs. Without one, it is of a stream that was
+  // released while its client took nothing (data/streams.h), or not of a call, and is added.
   void OnTrace(const RequestTrace& trace) override;
+  void Add(const SlowRequest& request);
   // At most `most` requests that began in the last five minutes, the slowest first.
-  std::vector<RequestTrace> Slowest(size_t most, absl::Time now) const;
+  std::vector<SlowRequest> Slowest(size_t most, absl::Time now) const;
 
  private:
   struct Window {
     int64_t number = -1;
-    std::vector<RequestTrace> slowest;  // in any order
+    std::vector<SlowRequest> slowest;  // in any order
   };
 
   mutable std::mutex mutex_;

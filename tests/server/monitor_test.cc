@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -5,11 +6,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "server/monitor/call_counters.h"
 #include "server/monitor/call_history.h"
+#include "server/monitor/call_trace.h"
 #include "server/monitor/duration_counts.h"
 #include "server/monitor/event_log.h"
 #include "server/monitor/slow_requests.h"
@@ -132,8 +135,8 @@ TEST(SlowRequests, KeepsTheSlowestOfEachHalfMinuteForFiveMinutes) {
   slow.OnTrace(TraceOf(40, 50));
   const absl::Time now = absl::FromUnixSeconds(3'000'050);
   std::vector<int64_t> durations;
-  for (const RequestTrace& trace : slow.Slowest(20, now)) {
-    durations.push_back(absl::ToInt64Milliseconds(trace.duration));
+  for (const SlowRequest& request : slow.Slowest(20, now)) {
+    durations.push_back(absl::ToInt64Milliseconds(request.duration));
   }
   EXPECT_EQ(durations, std::vector<int64_t>({99, 98, 97, 96, 95, 94, 93, 92, 50}));
   EXPECT_EQ(slow.Slowest(3, now).size(), 3u);
@@ -141,6 +144,47 @@ TEST(SlowRequests, KeepsTheSlowestOfEachHalfMinuteForFiveMinutes) {
   // The place of the first half minute is used again.
   slow.OnTrace(TraceOf(300, 1));
   EXPECT_EQ(slow.Slowest(20, absl::FromUnixSeconds(3'000'301)).size(), 2u);
+}
+
+// Ten seconds ago a call began; four seconds ago the engine had its request, of which three were
+// within the engine.
+TEST(SlowRequests, ACallHasItsTimesOutsideTheEngine) {
+  SlowRequests slow;
+  CallTrace call;
+  call.Begins(std::chrono::steady_clock::now() - std::chrono::seconds(10));
+  {
+    const CallTrace::Step step(&call);
+    slow.OnTrace(TraceOf(0, 1));  // of an earlier request of the call
+    RequestTrace trace;
+    trace.request = RequestTrace::Request::kReadRows;
+    trace.begin = absl::Now() - absl::Seconds(4);
+    trace.duration = absl::Seconds(4);
+    trace.inside = absl::Seconds(3);
+    slow.OnTrace(trace);
+  }
+  EXPECT_EQ(slow.Slowest(20, absl::Now()).size(), 0u);  // the call has not ended
+  ASSERT_TRUE(call.is_traced());
+  slow.Add(call.Finish());
+  EXPECT_FALSE(call.is_traced());
+  const std::vector<SlowRequest> slowest = slow.Slowest(20, absl::Now());
+  ASSERT_EQ(slowest.size(), 1u);
+  EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].duration), 10, 0.5);
+  EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].reading), 6, 0.5);
+  EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].converting), 1, 0.5);
+  EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].client), 0, 0.5);
+}
+
+TEST(SlowRequests, AStreamThatIsReleasedHasWaitedForItsClient) {
+  SlowRequests slow;
+  RequestTrace trace;
+  trace.request = RequestTrace::Request::kReadRows;
+  trace.begin = absl::Now() - absl::Seconds(4);
+  trace.duration = absl::Seconds(4);
+  trace.inside = absl::Seconds(3);
+  slow.OnTrace(trace);
+  const std::vector<SlowRequest> slowest = slow.Slowest(20, absl::Now());
+  ASSERT_EQ(slowest.size(), 1u);
+  EXPECT_EQ(slowest[0].client, absl::Seconds(1));
 }
 
 CompactionEvent CompactionOf(const std::string& table) {

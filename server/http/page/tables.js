@@ -113,9 +113,10 @@ function loadColumn(title, value, most, hint) {
 
 // Where the time of a request went.
 const TIME_PARTS = [
-  ["stall", "stalled", "#e5484d"], ["queue", "queue", "#f59e0b"], ["log", "log", "#4c8dff"],
-  ["sync", "sync", "#7c5cff"], ["memtable", "memtable", "#2fb890"], ["blocks", "blocks of files", "#e86aa6"],
-  ["client", "outside the engine", "#9aa5b8"], ["other", "other", "#c4a484"]];
+  ["reading", "taking the request apart", "#14b8c4"], ["stall", "stalled", "#e5484d"], ["queue", "queue", "#f59e0b"],
+  ["log", "log", "#4c8dff"], ["sync", "sync", "#7c5cff"], ["memtable", "memtable", "#2fb890"],
+  ["blocks", "blocks of files", "#e86aa6"], ["other", "engine, other", "#c4a484"],
+  ["converting", "making the response", "#86b817"], ["client", "waiting for the client to read", "#9aa5b8"]];
 
 function fillTimes(cell, row) {
   const parts = TIME_PARTS.filter(([name]) => row.times[name] > 0);

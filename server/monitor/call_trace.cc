@@ -1,0 +1,37 @@
+#include "server/monitor/call_trace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace bigtable::server {
+
+thread_local CallTrace* CallTrace::current_ = nullptr;
+
+void CallTrace::BeginsAgain() {
+  began_ = std::chrono::steady_clock::now();
+  client_ = std::chrono::nanoseconds(0);
+  trace_ = nullptr;
+}
+
+void CallTrace::Take(const RequestTrace& trace) {
+  engine_began_ = std::chrono::steady_clock::now() - absl::ToChronoNanoseconds(trace.duration);
+  trace_ = std::make_unique<RequestTrace>(trace);
+}
+
+SlowRequest CallTrace::Finish() {
+  const Time now = std::chrono::steady_clock::now();
+  SlowRequest request{.trace = std::move(*trace_)};
+  trace_ = nullptr;
+  const RequestTrace& trace = request.trace;
+  const bool is_stream = trace.request == RequestTrace::Request::kReadRows ||
+                         trace.request == RequestTrace::Request::kScan;
+  const absl::Duration engine = is_stream ? trace.inside : trace.duration;
+  request.duration = absl::FromChrono(now - began_);
+  request.reading = absl::FromChrono(std::max(engine_began_ - began_, Time::duration(0)));
+  request.client = absl::FromChrono(client_);
+  request.converting =
+      std::max(request.duration - request.reading - request.client - engine, absl::ZeroDuration());
+  return request;
+}
+
+}  // namespace bigtable::server
