@@ -181,9 +181,10 @@ absl::Status Server::ServeStatus() {
                                                     .monitor = &monitor_,
                                                     .health = health_.get(),
                                                     .streams = &data_->streams(),
+                                                    .resumption = &resumption_,
                                                     .address = address_,
                                                     .directory = options_.directory},
-                                       IsLoopback(options_.http), TokensOfStatus());
+                                       IsLoopback(options_.http), &authentication_);
   SERVER_ASSIGN_OR_RETURN(
       http_, HttpServer::Start(options_.http, TlsOfStatus(), [this](const HttpRequest& request) {
         return site_->Answer(request);
@@ -194,15 +195,13 @@ absl::Status Server::ServeStatus() {
 }
 
 // For other machines, as gRPC: with TLS unless --plaintext was given, and a token or a certificate.
+// On this machine a token may go in plain text, and only a certificate needs TLS.
 HttpTls Server::TlsOfStatus() const {
-  if (IsLoopback(options_.http)) return {};
+  const bool has_only_certificates = !options_.client_authority.empty() && options_.tokens.empty();
+  if (IsLoopback(options_.http) && !has_only_certificates) return {};
   return {.certificate = options_.certificate,
           .key = options_.key,
           .client_authority = options_.tokens.empty() ? options_.client_authority : ""};
-}
-
-const Authentication* Server::TokensOfStatus() const {
-  return IsLoopback(options_.http) || options_.tokens.empty() ? nullptr : &authentication_;
 }
 
 Server::~Server() { Shutdown().IgnoreError(); }

@@ -66,11 +66,10 @@ class Server {
   // To the log, if it is the server's too.
   void Log(LogSeverity severity, std::string_view message, const JsonLog::Fields& fields) const;
   absl::Status OpenDatabase();
-  absl::Status Resume();
   absl::Status Listen();
   absl::Status ServeStatus();
   HttpTls TlsOfStatus() const;
-  const Authentication* TokensOfStatus() const;
+  absl::Status Resume();
 
   const ServerOptions options_;
   const std::shared_ptr<JsonLog> log_;  // null: the database has its own

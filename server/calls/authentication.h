@@ -34,8 +34,13 @@ class Authentication {
   // with commas between.
   void SetAdministrators(std::string_view names);
 
-  // Whether a caller has this token.
-  bool HasToken(const std::string& token) const { return tokens_.contains(token); }
+  // For callers that do not come by gRPC. The caller with this token; null if there is none.
+  std::optional<std::string> CallerWithToken(const std::string& token) const {
+    const auto found = tokens_.find(token);
+    return found == tokens_.end() ? std::nullopt : std::optional<std::string>(found->second);
+  }
+  bool has_tokens() const { return !tokens_.empty(); }
+  bool IsAdministrator(const std::string& caller) const { return administrators_.contains(caller); }
 
   bool is_required() const { return uses_certificates_ || !tokens_.empty(); }
 

@@ -1,8 +1,11 @@
 #include "server/http/http_server.h"
 
+#include <array>
 #include <chrono>
 #include <exception>
 #include <httplib.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <sys/socket.h>
 #include <thread>
 #include <utility>
@@ -38,10 +41,25 @@ absl::StatusOr<HostAndPort> Parse(const std::string& address) {
   return parsed;
 }
 
+// Of the certificate that the client has shown, which the handshake has verified.
+std::string CertificateNameOf(const SSL* ssl) {
+  X509* const certificate = ssl == nullptr ? nullptr : SSL_get_peer_certificate(ssl);
+  if (certificate == nullptr) return "";
+  std::array<char, 256> name = {};
+  X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name.data(),
+                            static_cast<int>(name.size()));
+  X509_free(certificate);
+  return name.data();
+}
+
 HttpRequest ToRequest(const httplib::Request& from) {
-  HttpRequest request{.path = from.path,
+  HttpRequest request{.method = from.method,
+                      .path = from.path,
+                      .parameters = {},
                       .host = from.get_header_value("Host"),
-                      .authorization = from.get_header_value("Authorization")};
+                      .authorization = from.get_header_value("Authorization"),
+                      .action = from.get_header_value("Bigtable-Action"),
+                      .certificate_name = CertificateNameOf(from.ssl)};
   for (const auto& [name, value] : from.params) request.parameters.emplace(name, value);
   return request;
 }
@@ -61,6 +79,7 @@ void Send(HttpResponse response, httplib::Response* out) {
     out->set_header("WWW-Authenticate", "Basic realm=\"bigtable-server\", charset=\"UTF-8\"");
     out->set_header("WWW-Authenticate", "Bearer");
   }
+  if (!response.allow.empty()) out->set_header("Allow", response.allow);
   out->set_content(response.body, response.type);
 }
 
@@ -88,12 +107,7 @@ void SetUp(httplib::Server* server, HttpServer::Answer answer) {
   // Before anything else is done with the request: so its body is not even read.
   server->set_pre_routing_handler(
       [answer = std::move(answer)](const httplib::Request& request, httplib::Response& response) {
-        if (request.method == "GET" || request.method == "HEAD") {
-          Send(answer(ToRequest(request)), &response);
-        } else {
-          Send({.code = 405, .body = "only GET is served here\n"}, &response);
-          response.set_header("Allow", "GET, HEAD");
-        }
+        Send(answer(ToRequest(request)), &response);
         return httplib::Server::HandlerResponse::Handled;
       });
 }

@@ -1,5 +1,5 @@
-// Serves answers to GET requests over HTTP, or HTTPS. The only user of cpp-httplib, which throws:
-// no exception leaves http_server.cc.
+// Serves answers to requests without bodies over HTTP, or HTTPS. The only user of cpp-httplib,
+// which throws: no exception leaves http_server.cc.
 #ifndef BIGTABLE_SERVER_HTTP_HTTP_SERVER_H_
 #define BIGTABLE_SERVER_HTTP_HTTP_SERVER_H_
 
@@ -14,10 +14,13 @@ namespace bigtable::server {
 
 // Plain values.
 struct HttpRequest {
+  std::string method = "GET";
   std::string path;                               // without the query
   std::map<std::string, std::string> parameters;  // of the query; of equal names the first counts
   std::string host;                               // the header; empty if there is none
-  std::string authorization;
+  std::string authorization;                      // the header
+  std::string action;                             // the header Bigtable-Action
+  std::string certificate_name;  // the common name of the client's certificate; empty: none
 };
 
 struct HttpResponse {
@@ -25,6 +28,7 @@ struct HttpResponse {
   std::string type = "text/plain; charset=utf-8";
   std::string body;
   bool asks_for_token = false;  // with code 401
+  std::string allow;            // with code 405: the methods that are served
 };
 
 // Files of PEM. Without a certificate, HTTP.

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kBasic = "Basic ";
+constexpr std::string_view kResumeAction = "resume";
 
 // The token of an Authorization header. Empty if there is none.
 std::string TokenOf(std::string_view header) {
@@ -34,13 +35,22 @@ bool IsThisMachine(const std::string& host) {
 
 }  // namespace
 
+std::optional<std::string> StatusSite::CallerOf(const HttpRequest& request) const {
+  if (authentication_.has_tokens()) {
+    return authentication_.CallerWithToken(TokenOf(request.authorization));
+  }
+  if (request.certificate_name.empty()) return std::nullopt;
+  return request.certificate_name;
+}
+
 std::optional<HttpResponse> StatusSite::Refusal(const HttpRequest& request) const {
   if (is_local_ && !request.host.empty() && !IsThisMachine(request.host)) {
     return HttpResponse{.code = 403,
                         .body = Cat("the page is served to this machine only, not as ",
                                     Quoted(request.host), "\n")};
   }
-  if (tokens_ == nullptr || tokens_->HasToken(TokenOf(request.authorization))) return std::nullopt;
+  if (!authentication_.has_tokens() || CallerOf(request).has_value()) return std::nullopt;
+  if (request.path == "/healthz") return Health(/*with_reason=*/false);
   return HttpResponse{.code = 401,
                       .body = "a token is needed: as a bearer token, or as the password\n",
                       .asks_for_token = true};
@@ -48,6 +58,16 @@ std::optional<HttpResponse> StatusSite::Refusal(const HttpRequest& request) cons
 
 HttpResponse StatusSite::Answer(const HttpRequest& request) const {
   if (std::optional<HttpResponse> refusal = Refusal(request)) return *std::move(refusal);
+  const bool is_get = request.method == "GET" || request.method == "HEAD";
+  if (request.path == "/resume") {
+    if (request.method == "POST") return Resume(request);
+    return {.code = 405, .body = "only POST is served here\n", .allow = "POST"};
+  }
+  if (is_get) return Page(request);
+  return {.code = 405, .body = "only GET is served here\n", .allow = "GET, HEAD"};
+}
+
+HttpResponse StatusSite::Page(const HttpRequest& request) const {
   if (request.path == "/") {
     return {.type = "text/html; charset=utf-8", .body = std::string(kStatusPage)};
   }
@@ -55,8 +75,8 @@ HttpResponse StatusSite::Answer(const HttpRequest& request) const {
   if (request.path == "/metrics") {
     return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = MetricsText(source_)};
   }
-  if (request.path == "/healthz") return Health();
-  return {.code = 404, .body = "there are /, /status.json, /metrics and /healthz\n"};
+  if (request.path == "/healthz") return Health(/*with_reason=*/true);
+  return {.code = 404, .body = "there are /, /status.json, /metrics, /healthz and /resume\n"};
 }
 
 HttpResponse StatusSite::Status(const HttpRequest& request) const {
@@ -65,10 +85,28 @@ HttpResponse StatusSite::Status(const HttpRequest& request) const {
   return {.type = "application/json", .body = StatusJson(source_, *query)};
 }
 
-HttpResponse StatusSite::Health() const {
+HttpResponse StatusSite::Health(bool with_reason) const {
   const absl::Status health = source_.health->Check();
   if (health.ok()) return {.body = "ok\n"};
-  return {.code = 503, .body = Cat(health.message(), "\n")};
+  return {.code = 503, .body = with_reason ? Cat(health.message(), "\n") : "not healthy\n"};
+}
+
+HttpResponse StatusSite::Resume(const HttpRequest& request) const {
+  if (request.action != kResumeAction) {
+    return {.code = 403,
+            .body = Cat("the header \"Bigtable-Action: ", kResumeAction, "\" is needed\n")};
+  }
+  if (authentication_.is_required()) {
+    const std::optional<std::string> caller = CallerOf(request);
+    if (!caller.has_value() || !authentication_.IsAdministrator(*caller)) {
+      return {.code = 403,
+              .body = Cat(Quoted(caller.value_or("")),
+                          " is not an administrator (--administrators)\n")};
+    }
+  }
+  const absl::Status resumed = source_.resumption->Run();
+  if (resumed.ok()) return {.body = "resumed\n"};
+  return {.code = absl::IsAborted(resumed) ? 409 : 503, .body = Cat(resumed.ToString(), "\n")};
 }
 
 }  // namespace bigtable::server

@@ -4,11 +4,18 @@
 //   /status.json  what it shows
 //   /metrics      for Prometheus
 //   /healthz      200, or 503 and the reason
+//   /resume       POST: resumes the database after an error that has stopped its writes
 //
-// With tokens, a request must have one, as "Authorization: Bearer TOKEN" or as the password of
-// basic authentication, which is what browsers send. A site that is served to this machine only
-// needs none, but requests must be made to a name of this machine: otherwise a page of any site
-// could read them, by a name of that site which stands for this machine.
+// Callers are those of gRPC. With tokens, a request must have one, as "Authorization: Bearer TOKEN"
+// or as the password of basic authentication, which is what browsers send; only /healthz answers
+// without one, and then without the reason. A site that is served to this machine only is asked by
+// a name of this machine: otherwise a page of any site could read it, by a name of that site which
+// stands for this machine.
+//
+// /resume is for administrators, and needs the header "Bigtable-Action: resume". A page of another
+// site cannot send it: a browser asks the server first whether it may, and the server never says
+// so. So no such page resumes anything with the password that a browser knows, or by being on this
+// machine.
 #ifndef BIGTABLE_SERVER_HTTP_STATUS_SITE_H_
 #define BIGTABLE_SERVER_HTTP_STATUS_SITE_H_
 
@@ -29,9 +36,10 @@ extern const std::string_view kStatusPage;
 // Thread-safe.
 class StatusSite {
  public:
-  // `is_local`: the address is loopback. `tokens`, which outlives this: null if none is needed.
-  StatusSite(StatusSource source, bool is_local, const Authentication* tokens)
-      : source_(std::move(source)), is_local_(is_local), tokens_(tokens) {}
+  // `is_local`: the address is loopback. `authentication` outlives this. If it knows callers by
+  // their certificates alone, the HTTP server has checked these.
+  StatusSite(StatusSource source, bool is_local, const Authentication* authentication)
+      : source_(std::move(source)), is_local_(is_local), authentication_(*authentication) {}
   StatusSite(const StatusSite&) = delete;
   StatusSite& operator=(const StatusSite&) = delete;
 
@@ -40,12 +48,17 @@ class StatusSite {
  private:
   // What speaks against answering.
   std::optional<HttpResponse> Refusal(const HttpRequest& request) const;
+  // What is asked for by GET.
+  HttpResponse Page(const HttpRequest& request) const;
   HttpResponse Status(const HttpRequest& request) const;
-  HttpResponse Health() const;
+  HttpResponse Health(bool with_reason) const;
+  HttpResponse Resume(const HttpRequest& request) const;
+  // Null: there is none that is known, or none is needed.
+  std::optional<std::string> CallerOf(const HttpRequest& request) const;
 
   const StatusSource source_;
   const bool is_local_;
-  const Authentication* const tokens_;
+  const Authentication& authentication_;
 };
 
 }  // namespace bigtable::server

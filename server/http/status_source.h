@@ -7,6 +7,7 @@
 
 #include "bigtable/database.h"
 
+#include "server/admin/resumption.h"
 #include "server/data/streams.h"
 #include "server/health.h"
 #include "server/monitor/monitor.h"
@@ -19,6 +20,7 @@ struct StatusSource {
   const Monitor* monitor = nullptr;
   const Health* health = nullptr;
   const Streams* streams = nullptr;
+  Resumption* resumption = nullptr;
   std::string address;  // of gRPC
   std::string directory;
 };

@@ -39,6 +39,7 @@ using testing::Not;
 
 constexpr const char* kServedTable = "projects/local/instances/local/tables/t";
 constexpr const char* kToken = "0123456789abcdef";
+const httplib::Headers kResumeHeaders = {{"Bigtable-Action", "resume"}};
 
 class HttpTest : public testing::Test {
  protected:
@@ -332,7 +333,7 @@ TEST_F(HttpTest, OtherMachinesNeedAToken) {
   options_.plaintext = true;
   options_.tokens = WriteFile("tokens", std::string("user ") + kToken + "\n");
   Start();
-  for (const char* path : {"/", "/status.json", "/metrics", "/healthz"}) {
+  for (const char* path : {"/", "/status.json", "/metrics"}) {
     Get(path, 401);
     EXPECT_THAT(last_headers_.find("WWW-Authenticate")->second, HasSubstr("Basic"));
     Get(path, 401, {{"Authorization", "Bearer 0123456789abcdeX"}});
@@ -342,6 +343,69 @@ TEST_F(HttpTest, OtherMachinesNeedAToken) {
     Get(path, 200, {httplib::make_basic_authentication_header("anybody", kToken)});
     Get(path, 200, {{"Authorization", std::string("Bearer ") + kToken}, {"Host", "example.com"}});
   }
+}
+
+// The page shows row keys, and other users of this machine are no callers.
+TEST_F(HttpTest, WithTokensThisMachineNeedsOneToo) {
+  options_.tokens = WriteFile("tokens", std::string("user ") + kToken + "\n");
+  Start();
+  EXPECT_THAT(server_->http_address(), testing::StartsWith("http://"));
+  for (const char* path : {"/", "/status.json", "/metrics"}) {
+    Get(path, 401);
+    EXPECT_THAT(last_headers_.find("WWW-Authenticate")->second, HasSubstr("Basic"));
+    Get(path, 401, {{"Authorization", "Bearer 0123456789abcdeX"}});
+    Get(path, 200, {{"Authorization", std::string("Bearer ") + kToken}});
+    Get(path, 200, {httplib::make_basic_authentication_header("anybody", kToken)});
+    Get(path, 403, {{"Authorization", std::string("Bearer ") + kToken}, {"Host", "example.com"}});
+  }
+}
+
+// As gRPC's health service: who looks after the machine need not be a caller.
+TEST_F(HttpTest, HealthzNeedsNoTokenAndThenGivesNoReason) {
+  options_.tokens = WriteFile("tokens", std::string("user ") + kToken + "\n");
+  Start();
+  EXPECT_EQ(Get("/healthz"), "ok\n");
+  std::filesystem::rename(options_.directory, options_.directory + ".gone");
+  EXPECT_EQ(Get("/healthz", 503), "not healthy\n");
+  EXPECT_THAT(Get("/healthz", 503, {{"Authorization", std::string("Bearer ") + kToken}}),
+              HasSubstr("is not there any more"));
+  std::filesystem::rename(options_.directory + ".gone", options_.directory);
+}
+
+TEST_F(HttpTest, ThePageResumesTheDatabase) {
+  Start();
+  const httplib::Result resumed = http_->Post("/resume", kResumeHeaders);
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(resumed->status, 200);
+  EXPECT_EQ(resumed->body, "resumed\n");
+  const httplib::Result refused = http_->Post("/resume");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 403);
+}
+
+TEST_F(HttpTest, OnLoopbackCertificatesAreShownByTlsAlone) {
+  const std::string certificate = directory_ + "/certificate";
+  const std::string key = directory_ + "/key";
+  const std::string command =
+      "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=ann -out " + certificate +
+      " -keyout " + key + " 2> /dev/null";
+  if (std::system(command.c_str()) != 0) GTEST_SKIP() << "the program openssl is not installed";
+  options_.certificate = options_.client_authority = certificate;
+  options_.key = key;
+  options_.administrators = "ann";
+  Start();
+  EXPECT_THAT(server_->http_address(), testing::StartsWith("https://"));
+  httplib::SSLClient without("127.0.0.1", port_);
+  without.enable_server_certificate_verification(false);
+  EXPECT_FALSE(without.Get("/status.json"));
+  httplib::SSLClient ann("127.0.0.1", port_, certificate, key);
+  ann.enable_server_certificate_verification(false);
+  const httplib::Result status = ann.Get("/status.json");
+  ASSERT_TRUE(status) << httplib::to_string(status.error());
+  EXPECT_EQ(status->status, 200);
+  const httplib::Result resumed = ann.Post("/resume", kResumeHeaders);
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(resumed->status, 200) << resumed->body;
 }
 
 TEST_F(HttpTest, OtherMachinesGetTls) {
@@ -359,11 +423,11 @@ TEST_F(HttpTest, OtherMachinesGetTls) {
   EXPECT_THAT(server_->http_address(), testing::StartsWith("https://"));
   httplib::SSLClient client("127.0.0.1", port_);
   client.enable_server_certificate_verification(false);
-  const httplib::Result refused = client.Get("/healthz");
+  const httplib::Result refused = client.Get("/metrics");
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->status, 401);
   client.set_bearer_token_auth(kToken);
-  const httplib::Result answered = client.Get("/healthz");
+  const httplib::Result answered = client.Get("/metrics");
   ASSERT_TRUE(answered);
   EXPECT_EQ(answered->status, 200);
   // In plain text there is nothing.

@@ -1,4 +1,4 @@
-// Resuming the database by the admin call: who may, and what is returned.
+// Resuming the database, by the admin call and by the status page: who may, and what is returned.
 #include <condition_variable>
 #include <fstream>
 #include <memory>
@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "absl/status/status.h"
+#include "gmock/gmock.h"
 #include "google/protobuf/empty.pb.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/create_channel.h"
@@ -21,10 +22,13 @@
 #include "server/admin/engine_service.h"
 #include "server/admin/resumption.h"
 #include "server/calls/authentication.h"
+#include "server/http/status_site.h"
 #include "support/temp_directory.h"
 
 namespace bigtable::server {
 namespace {
+
+using testing::HasSubstr;
 
 constexpr const char* kAnnsToken = "0123456789abcdef";  // an administrator
 constexpr const char* kBobsToken = "fedcba9876543210";
@@ -124,6 +128,66 @@ TEST(ResumptionTest, ASecondOneDoesNotWaitForTheFirst) {
   changed.notify_all();
   first.join();
   EXPECT_TRUE(resumption.Run().ok());
+}
+
+class SiteResumeTest : public ServerResumeTest {
+ protected:
+  HttpResponse Post(const std::string& authorization, const std::string& action = "resume",
+                    const std::string& method = "POST") const {
+    const StatusSite site({.resumption = const_cast<Resumption*>(&resumption_)}, /*is_local=*/true,
+                          &authentication_);
+    return site.Answer({.method = method,
+                        .path = "/resume",
+                        .parameters = {},
+                        .host = "localhost",
+                        .authorization = authorization,
+                        .action = action,
+                        .certificate_name = certificate_name_});
+  }
+  std::string certificate_name_;
+};
+
+TEST_F(SiteResumeTest, ShowsWhatItFailedWith) {
+  EXPECT_EQ(Post("").code, 200);
+  outcome_ = absl::ResourceExhaustedError("the disk is full");
+  const HttpResponse failed = Post("");
+  EXPECT_EQ(failed.code, 503);
+  EXPECT_THAT(failed.body, HasSubstr("the disk is full"));
+  outcome_ = absl::AbortedError("running");
+  EXPECT_EQ(Post("").code, 409);
+}
+
+// A page of another site can make a browser post, with its user's password, but not with a header
+// of its own, and not by GET.
+TEST_F(SiteResumeTest, NeedsTheHeaderThatPagesOfOtherSitesCannotSend) {
+  EXPECT_EQ(Post("", "").code, 403);
+  EXPECT_EQ(Post("", "other").code, 403);
+  EXPECT_EQ(Post("", "resume", "OPTIONS").code, 405);
+  const HttpResponse got = Post("", "resume", "GET");
+  EXPECT_EQ(got.code, 405);
+  EXPECT_EQ(got.allow, "POST");
+  EXPECT_EQ(calls_, 0);
+}
+
+TEST_F(SiteResumeTest, IsForAdministratorsByTheirTokens) {
+  NeedCallers();
+  EXPECT_EQ(Post("").code, 401);
+  EXPECT_EQ(Post("Bearer 0123456789abcdeX").code, 401);
+  EXPECT_THAT(Post(std::string("Bearer ") + kBobsToken).body, HasSubstr("\"bob\""));
+  EXPECT_EQ(Post(std::string("Bearer ") + kBobsToken).code, 403);
+  EXPECT_EQ(calls_, 0);
+  EXPECT_EQ(Post(std::string("Bearer ") + kAnnsToken).code, 200);
+}
+
+TEST_F(SiteResumeTest, IsForAdministratorsByTheirCertificates) {
+  authentication_.UseCertificates();
+  authentication_.SetAdministrators("ann");
+  EXPECT_EQ(Post("").code, 403);
+  certificate_name_ = "bob";
+  EXPECT_EQ(Post("").code, 403);
+  EXPECT_EQ(calls_, 0);
+  certificate_name_ = "ann";
+  EXPECT_EQ(Post("").code, 200);
 }
 
 }  // namespace
