@@ -20,6 +20,7 @@
 #include "server/calls/deadline.h"
 #include "server/convert/errors.h"
 #include "server/monitor/admin_calls.h"
+#include "server/option_values.h"
 #include "server/tls_files.h"
 
 namespace bigtable::server {
@@ -183,7 +184,9 @@ absl::Status Server::ServeStatus() {
                                                     .streams = &data_->streams(),
                                                     .resumption = &resumption_,
                                                     .address = address_,
-                                                    .directory = options_.directory},
+                                                    .directory = options_.directory,
+                                                    .version = VersionOfServer(),
+                                                    .options = ValuesOf(options_)},
                                        IsLoopback(options_.http), &authentication_);
   SERVER_ASSIGN_OR_RETURN(
       http_, HttpServer::Start(options_.http, TlsOfStatus(), [this](const HttpRequest& request) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/time/clock.h"
@@ -14,6 +15,7 @@
 #include "server/convert/errors.h"
 #include "server/http/code_names.h"
 #include "server/monitor/call_counters.h"
+#include "server/monitor/process_use.h"
 
 namespace bigtable::server {
 namespace {
@@ -133,6 +135,15 @@ std::string MetricsText(const StatusSource& source) {
   text += StreamsOf(*source.streams);
   text += Gauge("threads", "Threads of the process.", use.threads);
   text += Gauge("healthy", "1 if the server can serve.", source.health->Check().ok() ? 1 : 0);
+  text += Gauge("open_descriptors", "Open file descriptors of the process.", use.descriptors);
+  text += Gauge("descriptor_limit", "The most descriptors that it may have.", use.descriptor_limit);
+  if (const std::optional<size_t> connections = CountConnections(source.address)) {
+    text += Gauge("connections", "Connections to the address of gRPC.", *connections);
+  }
+  if (const std::optional<DiskUse> disk = ReadDiskUse(source.directory)) {
+    text += Gauge("disk_free_bytes", "What is free on the disk of the database.", disk->free_bytes);
+    text += Gauge("disk_bytes", "The size of that disk.", disk->total_bytes);
+  }
   text += Gauge("resident_bytes", "Memory of the process.", use.resident_bytes);
   text += Gauge("uptime_seconds", "Time since the server was started.",
                 absl::ToInt64Seconds(absl::Now() - source.monitor->began()));

@@ -1,7 +1,10 @@
 #include "server/http/status_json.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "server/http/code_names.h"
 #include "server/monitor/event_log.h"
 #include "server/monitor/heat_map.h"
+#include "server/monitor/process_use.h"
 #include "server/monitor/slow_requests.h"
 #include <nlohmann/json.hpp>
 
@@ -48,11 +52,38 @@ Json EndOf(const std::optional<std::string>& end_row) {
   return end_row.has_value() ? Json(Key(*end_row)) : Json();
 }
 
+// Null: the system does not tell.
+Json DiskPart(const std::string& directory) {
+  const std::optional<DiskUse> disk = ReadDiskUse(directory);
+  if (!disk.has_value()) return Json();
+  return {{"free_bytes", disk->free_bytes},
+          {"total_bytes", disk->total_bytes},
+          {"free_files", disk->free_files},
+          {"total_files", disk->total_files}};
+}
+
+// Names and values, in an order.
+Json OptionsPart(const StatusSource& source) {
+  Json options = Json::array();
+  for (const auto& [name, value] : source.options) options.push_back({"--" + name, value});
+  for (const auto& [name, value] : source.database->ChangeableOptions()) {
+    options.push_back({name, value});
+  }
+  return options;
+}
+
 Json ServerPart(const StatusSource& source) {
   const absl::Status health = source.health->Check();
   const ProcessUse use = ReadProcessUse();
+  const std::optional<size_t> connections = CountConnections(source.address);
   return {{"address", source.address},
           {"directory", source.directory},
+          {"version", source.version},
+          {"options", OptionsPart(source)},
+          {"disk", DiskPart(source.directory)},
+          {"connections", connections.has_value() ? Json(*connections) : Json()},
+          {"descriptors", use.descriptors},
+          {"descriptor_limit", use.descriptor_limit},
           {"began", Seconds(source.monitor->began())},
           {"is_healthy", health.ok()},
           {"reason", Text(std::string_view(health.message().data(), health.message().size()))},
@@ -76,20 +107,25 @@ Json LatencyPart(const LatencyHistogram& latency) {
           {"max", Seconds(latency.max)}};
 }
 
+// Those that are not zero, by name.
+Json CodesPart(const std::array<uint64_t, kCodes>& by_code) {
+  Json codes = Json::object();
+  for (size_t code = 0; code < kCodes; ++code) {
+    if (by_code[code] > 0) codes[Text(kCodeNames[code])] = by_code[code];
+  }
+  return codes;
+}
+
 Json MethodsPart(const Monitor& monitor) {
   Json methods = Json::array();
   for (size_t i = 0; i < kMethods; ++i) {
     const auto method = static_cast<Method>(i);
     const MethodCounts counts = monitor.calls().Read(method);
-    Json codes = Json::object();
-    for (size_t code = 0; code < kCodes; ++code) {
-      if (counts.by_code[code] > 0) codes[Text(kCodeNames[code])] = counts.by_code[code];
-    }
     methods.push_back(
         {{"name", Text(kMethodNames[i])},
          {"calls", counts.calls()},
          {"errors", counts.errors()},
-         {"codes", std::move(codes)},
+         {"codes", CodesPart(counts.by_code)},
          {"request_bytes", counts.request_bytes},
          {"response_bytes", counts.response_bytes},
          {"last_minute", LatencyPart(monitor.history().LastMinute(method).ToHistogram())}});
@@ -103,7 +139,7 @@ Json HistoryPart(const CallHistory& history, int64_t since) {
     if (second.time < since) continue;
     seconds.push_back({{"time", second.time},
                        {"calls", second.calls},
-                       {"errors", second.errors},
+                       {"codes", CodesPart(second.by_code)},
                        {"request_bytes", second.request_bytes},
                        {"response_bytes", second.response_bytes}});
   }
@@ -222,7 +258,8 @@ Json TabletsPart(const DatabaseStatistics& statistics) {
   return list;
 }
 
-Json ServersPart(const DatabaseStatistics& statistics) {
+Json ServersPart(const DatabaseStatistics& statistics,
+                 const std::map<std::string, std::string>& stopped) {
   Json servers = Json::array();
   for (const auto& [label, server] : statistics.servers) {
     LocalityGroupStatistics size;
@@ -232,7 +269,9 @@ Json ServersPart(const DatabaseStatistics& statistics) {
       size.memtable_bytes += tablet.size.memtable_bytes;
       reads += tablet.read_row.count + tablet.next_row.count + tablet.next_cell.count;
     }
+    const auto refuses = stopped.find(server.name);
     servers.push_back({{"label", label},
+                       {"refuses_writes", refuses == stopped.end() ? "" : refuses->second},
                        {"name", server.name},
                        {"tablets", server.tablets.size()},
                        {"file_bytes", size.file_bytes},
@@ -308,6 +347,18 @@ Json ProblemsPart(const DatabaseStatistics& statistics) {
         tablet.status);
   }
   return problems;
+}
+
+uint64_t FailingFlushes(const DatabaseStatistics& statistics) {
+  return static_cast<uint64_t>(std::count_if(
+      statistics.failing_work.begin(), statistics.failing_work.end(),
+      [](const FailingWork& work) { return work.kind == FailingWork::Kind::kFlush; }));
+}
+
+// Whether there is anything that Database::Resume continues or tries again.
+bool CanResume(const DatabaseStatistics& statistics) {
+  return !statistics.background_error.ok() || !statistics.failing_work.empty() ||
+         !statistics.quarantined_files.empty();
 }
 
 std::string_view NameOf(RequestTrace::Request request) {
@@ -436,7 +487,9 @@ std::string StatusJson(const StatusSource& source, const StatusQuery& query) {
                        {"tables", TablesPart(statistics)},
                        {"tablets", TabletsPart(statistics)},
                        {"tablet_count", tablets},
-                       {"servers", ServersPart(statistics)},
+                       {"servers", ServersPart(statistics, monitor.events().StoppedServers())},
+                       {"can_resume", CanResume(statistics)},
+                       {"failing_flushes", FailingFlushes(statistics)},
                        {"events", EventsPart(monitor.events())},
                        {"running", RunningPart(monitor.events())},
                        {"problems", ProblemsPart(statistics)},

@@ -2,8 +2,9 @@
 #ifndef BIGTABLE_SERVER_HTTP_STATUS_SOURCE_H_
 #define BIGTABLE_SERVER_HTTP_STATUS_SOURCE_H_
 
-#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bigtable/database.h"
 
@@ -23,15 +24,9 @@ struct StatusSource {
   Resumption* resumption = nullptr;
   std::string address;  // of gRPC
   std::string directory;
+  std::string version;
+  std::vector<std::pair<std::string, std::string>> options;  // of the server, by name
 };
-
-// Of this process.
-struct ProcessUse {
-  size_t resident_bytes = 0;
-  double cpu_seconds = 0;
-  size_t threads = 0;
-};
-ProcessUse ReadProcessUse();
 
 }  // namespace bigtable::server
 

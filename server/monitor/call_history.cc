@@ -8,7 +8,9 @@ void CallHistory::Tick(int64_t time) {
   for (size_t i = 0; i < kMethods; ++i) {
     const MethodCounts now = counters_->Read(static_cast<Method>(i));
     second.calls[i] = now.calls() - last_[i].calls();
-    second.errors += now.errors() - last_[i].errors();
+    for (size_t code = 0; code < kCodes; ++code) {
+      second.by_code[code] += now.by_code[code] - last_[i].by_code[code];
+    }
     second.request_bytes += now.request_bytes - last_[i].request_bytes;
     second.response_bytes += now.response_bytes - last_[i].response_bytes;
     last_[i] = now;

@@ -27,7 +27,7 @@ class CallHistory {
   struct Second {
     int64_t time = 0;  // its end, since 1970
     std::array<uint64_t, kMethods> calls = {};
-    uint64_t errors = 0;
+    std::array<uint64_t, kCodes> by_code = {};  // of all methods
     uint64_t request_bytes = 0;
     uint64_t response_bytes = 0;
   };

@@ -266,17 +266,30 @@ void EventLog::OnStallChanged(const StallEvent& event) {
 }
 
 void EventLog::OnBackgroundError(const BackgroundErrorEvent& event) {
+  const std::string why(event.status.message());
+  const bool stops_writes = event.stops == BackgroundErrorEvent::Stops::kWrites;
+  if (stops_writes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_.emplace(event.server, why);
+  }
   Add({.time = event.time,
        .kind = Kind::kError,
        .location = {.server = event.server},
-       .what = Cat(event.stops == BackgroundErrorEvent::Stops::kWrites ? "writes are refused: "
-                                                                       : "compactions stop: ",
-                   std::string(event.status.message())),
+       .what = Cat(stops_writes ? "writes are refused: " : "compactions stop: ", why),
        .is_failure = true});
 }
 
 void EventLog::OnResumed(const DatabaseEvent& event) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopped_.clear();
+  }
   Add({.time = event.time, .kind = Kind::kError, .what = "resumed"});
+}
+
+std::map<std::string, std::string> EventLog::StoppedServers() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return stopped_;
 }
 
 }  // namespace bigtable::server

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ class EventLog final : public EventListener {
 
   std::vector<Entry> Last(size_t most) const;  // from new to old
   std::vector<Running> RunningNow() const;     // from old to new
+  // The servers that refuse writes until the database is resumed, and why. They may have ended
+  // since.
+  std::map<std::string, std::string> StoppedServers() const;
   // Flushes and compactions that have begun since the database was opened.
   uint64_t flushes() const;
   uint64_t compactions() const;
@@ -77,6 +81,7 @@ class EventLog final : public EventListener {
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
   std::vector<Running> running_;
+  std::map<std::string, std::string> stopped_;
   uint64_t numbers_ = 0;
   uint64_t flushes_ = 0;
   uint64_t compactions_ = 0;

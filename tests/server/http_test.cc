@@ -381,6 +381,57 @@ TEST_F(HttpTest, ThePageResumesTheDatabase) {
   const httplib::Result refused = http_->Post("/resume");
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->status, 403);
+  EXPECT_EQ(Status()["can_resume"], false);
+}
+
+TEST_F(HttpTest, TheStatusHasWhatTheProcessAndItsDiskHaveLeft) {
+  Start();
+  CreateServedTable();
+  ASSERT_TRUE(Mutate(MutationOf("row")).ok());  // by a connection
+  const nlohmann::json server = Status()["server"];
+  EXPECT_GT(server["disk"]["free_bytes"], 0);
+  EXPECT_GE(server["disk"]["total_bytes"], server["disk"]["free_bytes"]);
+  EXPECT_GT(server["descriptors"], 10);
+  EXPECT_GT(server["descriptor_limit"], server["descriptors"]);
+  EXPECT_GE(server["connections"], 1);
+  const std::string metrics = Get("/metrics");
+  for (const char* name :
+       {"open_descriptors", "descriptor_limit", "connections", "disk_free_bytes"}) {
+    EXPECT_THAT(metrics, HasSubstr(std::string("\nbigtable_grpc_") + name + " "));
+  }
+}
+
+TEST_F(HttpTest, TheStatusHasTheVersionAndTheOptions) {
+  options_.tokens = WriteFile("tokens", std::string("user ") + kToken + "\n");
+  Start();
+  http_->set_bearer_token_auth(kToken);
+  const std::string text = Get("/status.json");
+  EXPECT_THAT(text, Not(HasSubstr(kToken)));
+  const nlohmann::json server = nlohmann::json::parse(text)["server"];
+  EXPECT_THAT(server["version"].get<std::string>(), testing::MatchesRegex("[0-9]+\\.[0-9.]+"));
+  std::map<std::string, std::string> options;
+  for (const nlohmann::json& option : server["options"]) options[option[0]] = option[1];
+  EXPECT_EQ(options["--memory"], std::to_string(options_.memory));
+  EXPECT_EQ(options["--tokens"], options_.tokens);
+  EXPECT_EQ(options["memtable_size"], server_->database()->ChangeableOptions()["memtable_size"]);
+}
+
+// Errors of clients, and of calls that clients have given up, can be told apart over time.
+TEST_F(HttpTest, TheHistoryHasTheCodesOfEachSecond) {
+  Start();
+  CreateServedTable();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Mutate(MutationOf("row")).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_FALSE(Mutate(MutationOf("row", "none")).ok());
+  std::map<std::string, int> codes;
+  for (int i = 0; i < 100 && codes["OK"] + codes["NOT_FOUND"] < 5; ++i) {
+    codes.clear();
+    const nlohmann::json status = Status();
+    for (const nlohmann::json& second : status["history"]) {
+      for (const auto& [code, count] : second["codes"].items()) codes[code] += count.get<int>();
+    }
+    absl::SleepFor(absl::Milliseconds(50));
+  }
+  EXPECT_EQ(codes, (std::map<std::string, int>{{"NOT_FOUND", 2}, {"OK", 3}}));
 }
 
 TEST_F(HttpTest, OnLoopbackCertificatesAreShownByTlsAlone) {

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,11 +101,11 @@ TEST(CallHistory, HasTheCallsOfEachSecond) {
   ASSERT_EQ(seconds.size(), 2u);
   EXPECT_EQ(seconds[0].time, 100);
   EXPECT_EQ(seconds[0].calls[static_cast<size_t>(Method::kReadRows)], 2u);
-  EXPECT_EQ(seconds[0].errors, 1u);
+  EXPECT_EQ(seconds[0].by_code[grpc::StatusCode::ABORTED], 1u);
   EXPECT_EQ(seconds[0].response_bytes, 4u);
   EXPECT_EQ(seconds[1].calls[static_cast<size_t>(Method::kReadRows)], 0u);
   EXPECT_EQ(seconds[1].calls[static_cast<size_t>(Method::kMutateRow)], 1u);
-  EXPECT_EQ(seconds[1].errors, 0u);
+  EXPECT_EQ(seconds[1].by_code[grpc::StatusCode::ABORTED], 0u);
 }
 
 TEST(CallHistory, ForgetsLatenciesAfterAMinuteAndSecondsAfterFive) {
@@ -185,6 +186,19 @@ TEST(SlowRequests, AStreamThatIsReleasedHasWaitedForItsClient) {
   const std::vector<SlowRequest> slowest = slow.Slowest(20, absl::Now());
   ASSERT_EQ(slowest.size(), 1u);
   EXPECT_EQ(slowest[0].client, absl::Seconds(1));
+}
+
+TEST(EventLog, ServersAreStoppedUntilTheDatabaseIsResumed) {
+  EventLog log;
+  log.OnBackgroundError(
+      {.time = absl::Now(), .server = "server-1", .status = absl::UnavailableError("no sync")});
+  log.OnBackgroundError({.time = absl::Now(),
+                         .server = "server-2",
+                         .stops = BackgroundErrorEvent::Stops::kCompactions,
+                         .status = absl::UnavailableError("in doubt")});
+  EXPECT_EQ(log.StoppedServers(), (std::map<std::string, std::string>{{"server-1", "no sync"}}));
+  log.OnResumed({});
+  EXPECT_TRUE(log.StoppedServers().empty());
 }
 
 CompactionEvent CompactionOf(const std::string& table) {

@@ -51,6 +51,11 @@ function formatSpan(seconds) {
   return text;
 }
 
+// Whether a code says that the client did not wait for the answer: no error of the server.
+function isGivenUp(code) {
+  return code === "CANCELLED" || code === "DEADLINE_EXCEEDED";
+}
+
 function plural(count, name) {
   return formatCount(count) + " " + name + (count === 1 ? "" : "s");
 }

@@ -6,6 +6,7 @@ const page = {
   failedSince: null,
   isPaused: false,
   eventKind: "",
+  errorKind: "errors",
 };
 
 // The rate of a counter that was `value` now, over the last few seconds. NaN: not known yet.
@@ -24,7 +25,11 @@ function sum(list, value) {
   return list.reduce((total, item) => total + value(item), 0);
 }
 
-const chart = new CallsChart(byId("calls-chart"), byId("calls-legend"));
+const history = new History();
+const callsChart = new AreaChart(byId("calls-chart"), byId("calls-legend"), history, () => page.status.method_names.map(
+  (name, i) => ({name, color: METHOD_COLORS[i], value: (second) => second.calls[i]})), "no calls yet");
+const errorsChart = new AreaChart(byId("errors-chart"), byId("errors-legend"), history,
+  () => codeSeries(history, page.errorKind === "given-up"), "none in the last 5 minutes");
 const heatMap = new HeatMap();
 heatMap.onTable = () => poll();
 
@@ -38,8 +43,10 @@ const methods = new DataTable("methods", (row) => row.name, [
   {title: "Calls/s", kind: "number", value: methodRate, text: formatRate},
   minute("p50"), minute("p90"), minute("p99"), minute("p999"), minute("max"),
   {title: "Calls", kind: "number", value: (row) => row.calls, text: formatCount},
-  {title: "Errors", kind: "number", value: (row) => row.errors, text: formatCount,
-   mark: (value) => value > 0 ? "bad" : "dim"},
+  {title: "Errors", kind: "number", value: errorsOf, text: formatCount, mark: (value) => value > 0 ? "bad" : "dim",
+   hint: "without those that clients have given up"},
+  {title: "Given up", kind: "number", value: givenUpOf, text: formatCount, mark: () => "dim",
+   hint: "deadlines that have passed, and calls that clients have cancelled"},
   {title: "In", kind: "number", value: (row) => row.request_bytes, text: formatBytes, hint: "bytes of requests"},
   {title: "Out", kind: "number", value: (row) => row.response_bytes, text: formatBytes, hint: "bytes of responses"},
 ]);
@@ -108,10 +115,21 @@ const servers = new DataTable("servers", (row) => row.label, [
   {title: "Syncs/s", kind: "number", value: (row) => rateOf("server syncs " + row.label, row.log_syncs), text: formatRate},
   {title: "Live log", kind: "number", value: (row) => row.log_bytes_live, text: formatBytes},
   {title: "On disk", kind: "number", value: (row) => row.file_bytes, text: formatBytes},
-  {title: "Writers", value: (row) => row.stall.reason,
-   text: (value, row) => value === "none" ? "not slowed" : value + ", " + formatSeconds(row.stall.delay),
-   mark: (value) => value === "none" ? "dim" : "warn"},
+  {title: "Writers", value: (row) => row.refuses_writes ? "refused" : row.stall.reason,
+   text: (value, row) => value === "refused" ? "refused" : value === "none" ? "not slowed" : value + ", " + formatSeconds(row.stall.delay),
+   mark: (value) => value === "refused" ? "bad" : value === "none" ? "dim" : "warn"},
 ]);
+
+// By code, of a method.
+function countCodes(row, isCounted) {
+  return sum(Object.entries(row.codes), ([code, count]) => code !== "OK" && isCounted(code) ? count : 0);
+}
+function errorsOf(row) {
+  return countCodes(row, (code) => !isGivenUp(code));
+}
+function givenUpOf(row) {
+  return countCodes(row, isGivenUp);
+}
 
 function tabletKey(row) {
   return row.table + "\n" + (row.end === null ? "" : "x" + row.end);
@@ -132,8 +150,8 @@ function slowDetails(row) {
   return parts.join("; ");
 }
 
-function tile(name, value, unit, more, share = null) {
-  const made = element("div", {class: "tile", "data-name": name},
+function tile(name, value, unit, more, {share = null, mark = ""} = {}) {
+  const made = element("div", {class: ("tile " + mark).trim(), "data-name": name},
     element("div", {class: "name"}, name),
     element("div", {class: "value"}, value, element("span", {class: "unit"}, unit)),
     element("div", {class: "more", title: more}, more));
@@ -150,27 +168,61 @@ function worstP99(status) {
   return [formatSeconds(worst.last_minute.p99), worst.name];
 }
 
+// Less is no room: the log is written in pieces of this size.
+const LEAST_DISK = 4 * 1024 * 1024;
+
+function writersTile(status) {
+  const stopped = status.servers.filter((server) => server.refuses_writes);
+  if (stopped.length > 0) {
+    const names = stopped.map((server) => server.label).join(", ");
+    return tile("Writers", "refused", "", "by " + names + ": " + stopped[0].refuses_writes, {mark: "bad"});
+  }
+  const disk = status.server.disk;
+  if (disk !== null && disk.free_bytes < LEAST_DISK) return tile("Writers", "no room", "", "the disk is full", {mark: "bad"});
+  if (status.failing_flushes > 0) return tile("Writers", "flushes fail", "", "writers wait when memory is full", {mark: "bad"});
+  const {reason, delay, total_delay: waited} = status.stall;
+  if (reason === "none") return tile("Writers", "not slowed", "", "waited " + formatSeconds(waited));
+  return tile("Writers", formatSeconds(delay), "a write", "reason: " + reason, {mark: "warn"});
+}
+
+function diskTile(disk) {
+  if (disk === null) return tile("Disk free", "–", "", "not known");
+  const used = disk.total_bytes > 0 ? 1 - disk.free_bytes / disk.total_bytes : 1;
+  const isOutOfFiles = disk.total_files > 0 && disk.free_files === 0;
+  const mark = disk.free_bytes < LEAST_DISK || isOutOfFiles ? "bad" : used > 0.95 ? "warn" : "";
+  return tile("Disk free", formatBytes(disk.free_bytes), "",
+    isOutOfFiles ? "no inode is free" : "of " + formatBytes(disk.total_bytes), {share: used, mark});
+}
+
+function descriptorsTile(server) {
+  const share = server.descriptors / server.descriptor_limit;
+  return tile("Descriptors", formatCount(server.descriptors), "", "of " + formatCount(server.descriptor_limit),
+    {share, mark: share > 0.95 ? "bad" : share > 0.8 ? "warn" : ""});
+}
+
 function showTiles(status) {
   const calls = sum(status.methods, (method) => method.calls);
-  const errors = sum(status.methods, (method) => method.errors);
+  const errors = sum(status.methods, errorsOf);
+  const givenUp = sum(status.methods, givenUpOf);
   const memory = status.memory;
   const used = sum(Object.entries(memory), ([name, bytes]) => name === "limit" ? 0 : bytes);
   const server = status.server;
+  const totals = status.totals;
   const [p99, method] = worstP99(status);
-  const isStalled = status.stall.reason !== "none";
-  const writers = tile("Writers", isStalled ? formatSeconds(status.stall.delay) : "not slowed", isStalled ? "a write" : "",
-    isStalled ? "reason: " + status.stall.reason : "waited " + formatSeconds(status.stall.total_delay));
-  if (isStalled) writers.classList.add("warn");
   byId("tiles").replaceChildren(
     tile("Calls", formatRate(rateOf("calls", calls)), "/s", formatCount(calls) + " in all"),
-    tile("Errors", formatRate(rateOf("errors", errors)), "/s", formatCount(errors) + " in all"),
-    tile("Rows read", formatRate(rateOf("rows read", status.totals.rows_read)), "/s", formatCount(status.totals.rows_read) + " in all"),
-    tile("Rows written", formatRate(rateOf("rows written", status.totals.rows_written)), "/s", formatCount(status.totals.rows_written) + " in all"),
+    tile("Errors", formatRate(rateOf("errors", errors)), "/s", formatCount(errors) + " in all; " + formatCount(givenUp) + " given up"),
     tile("Slowest 99%", p99, "", method),
-    writers,
-    tile("Memory budget", formatBytes(used), "", "of " + formatBytes(memory.limit), used / memory.limit),
-    tile("On disk", formatBytes(status.totals.disk_bytes), "", formatBytes(rateOf("compactions", status.totals.merging_compaction_bytes_written + status.totals.minor_compaction_bytes_written)) + "/s compacted"),
-    tile("Processor", formatRate(rateOf("cpu", server.cpu_seconds) * 100), "% of one", formatBytes(server.resident_bytes) + ", " + server.threads + " threads"));
+    writersTile(status),
+    tile("Rows read", formatRate(rateOf("rows read", totals.rows_read)), "/s", formatCount(totals.rows_read) + " in all"),
+    tile("Rows written", formatRate(rateOf("rows written", totals.rows_written)), "/s", formatCount(totals.rows_written) + " in all"),
+    tile("Memory budget", formatBytes(used), "", "of " + formatBytes(memory.limit), {share: used / memory.limit}),
+    tile("Data on disk", formatBytes(totals.disk_bytes), "", formatBytes(rateOf("compactions", totals.merging_compaction_bytes_written + totals.minor_compaction_bytes_written)) + "/s compacted"),
+    diskTile(server.disk),
+    descriptorsTile(server),
+    tile("Connections", server.connections === null ? "–" : formatCount(server.connections), "",
+      plural(server.streams, "stream") + ", " + formatCount(server.waiting_streams) + " waiting"),
+    tile("Processor", formatRate(rateOf("cpu", server.cpu_seconds) * 100), "% of one", formatBytes(server.resident_bytes) + ", " + plural(server.threads, "thread")));
 }
 
 function showHeader(status) {
@@ -178,18 +230,54 @@ function showHeader(status) {
   health.textContent = status.server.is_healthy ? "serving" : "not serving";
   health.className = "pill " + (status.server.is_healthy ? "good" : "bad");
   const about = [["gRPC", status.server.address], ["database", status.server.directory],
-                 ["up", formatSpan(status.time - status.server.began)]];
+                 ["version", status.server.version], ["up", formatSpan(status.time - status.server.began)]];
   byId("about").replaceChildren(...about.map(([name, value]) =>
     element("div", {}, element("dt", {}, name), element("dd", {}, value))));
 }
 
 function showProblems(status) {
   const lines = [...status.problems];
-  if (!status.server.is_healthy) lines.unshift("Not serving: " + status.server.reason);
-  const box = byId("problems");
-  box.hidden = lines.length === 0;
-  box.className = "";
-  box.replaceChildren(...lines.map((line) => element("p", {}, line)));
+  const {is_healthy: isHealthy, reason} = status.server;
+  if (!isHealthy && !lines.some((line) => line.includes(reason))) lines.unshift("Not serving: " + reason);
+  byId("problems").hidden = lines.length === 0;
+  byId("problem-lines").replaceChildren(...lines.map((line) => element("p", {}, line)));
+  byId("resumption").hidden = !status.can_resume;
+}
+
+// The header is what a page of another site cannot send.
+async function resumeDatabase() {
+  const button = byId("resume"), outcome = byId("resumed");
+  button.disabled = true;
+  outcome.textContent = "Resuming …";
+  try {
+    const response = await fetch("resume", {method: "POST", headers: {"Bigtable-Action": "resume"}});
+    const text = (await response.text()).trim();
+    outcome.textContent = response.ok ? "Resumed." : "Not resumed: " + text;
+  } catch (error) {
+    outcome.textContent = "Not resumed: " + error;
+  }
+  button.disabled = false;
+}
+
+// What requests take of the memory, if the server says so.
+function showRequests(requests) {
+  byId("requests").hidden = requests === undefined;
+  if (requests === undefined) return;
+  const figures = [["being received", formatBytes(requests.receiving_bytes)],
+                   ["being executed", formatBytes(requests.executing_bytes)],
+                   ["calls that wait", formatCount(requests.waiting)],
+                   ["largest that is taken", formatBytes(requests.largest)],
+                   ...Object.entries(requests.refused).map(([reason, count]) => ["refused: " + reason.replaceAll("_", " "), formatCount(count)])];
+  byId("request-figures").replaceChildren(...figures.map(figure));
+}
+
+function figure([name, value]) {
+  return element("div", {}, element("dt", {}, name), element("dd", {title: value}, value === "" ? "–" : value));
+}
+
+function showOptions(server) {
+  byId("version").textContent = "bigtable-server " + server.version;
+  byId("options").replaceChildren(...server.options.map(figure));
 }
 
 function showRunning(status) {
@@ -209,12 +297,15 @@ function show(status) {
   showHeader(status);
   showProblems(status);
   showTiles(status);
-  chart.update(status.method_names, status.history);
+  history.add(status.history);
+  callsChart.draw();
+  errorsChart.draw();
   heatMap.update(status.heat, status.time);
   methods.update(status.methods.filter((method) => method.calls > 0));
   const allGroups = status.tables.flatMap((table) => table.groups.map((group) => ({...group, table: table.name})));
   groups.update(allGroups);
   showRunning(status);
+  showRequests(status.requests);
   showEvents();
   slow.update(status.slow);
   mostRead = Math.max(0, ...status.tablets.map((row) => readRate(row) || 0));
@@ -225,6 +316,7 @@ function show(status) {
   const writtenBy = (name) => sum(status.tablets.filter((row) => row.table === name), (row) => row.rows_written);
   tables.update(status.tables.map((table) => ({...table, rows_written: writtenBy(table.name)})));
   servers.update(status.servers);
+  showOptions(status.server);
   byId("updated").textContent = page.isPaused ? "paused at " + formatTime(status.time) : formatTime(status.time);
   document.body.dataset.time = String(status.time);
 }
@@ -238,7 +330,7 @@ function showFailure(error) {
 }
 
 async function poll() {
-  const query = new URLSearchParams({...heatMap.query, since: String(chart.since)});
+  const query = new URLSearchParams({...heatMap.query, since: String(history.since)});
   try {
     const response = await fetch("status.json?" + query, {signal: AbortSignal.timeout(5000), cache: "no-store"});
     if (!response.ok) throw new Error(response.status + " " + await response.text());
@@ -271,7 +363,8 @@ function setTheme(choice) {
     localStorage.setItem("theme", choice);
   } catch { /* not allowed to keep it */ }
   if (page.status !== null) {
-    chart.draw();
+    callsChart.draw();
+    errorsChart.draw();
     heatMap.draw();
   }
 }
@@ -301,11 +394,20 @@ for (const button of document.querySelectorAll("#event-kinds button")) {
     if (page.status !== null) showEvents();
   });
 }
+for (const button of document.querySelectorAll("#error-kinds button")) {
+  button.addEventListener("click", () => {
+    press(button);
+    page.errorKind = button.dataset.kind;
+    if (page.status !== null) errorsChart.draw();
+  });
+}
+byId("resume").addEventListener("click", resumeDatabase);
 byId("slow-legend").replaceChildren(...TIME_PARTS.map(([, title, color]) =>
   element("span", {}, element("i", {style: "background:" + color}), title)));
 new ResizeObserver(() => {
   if (page.status === null) return;
-  chart.draw();
+  callsChart.draw();
+  errorsChart.draw();
   heatMap.draw();
 }).observe(document.querySelector("main"));
 

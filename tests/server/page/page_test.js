@@ -21,24 +21,26 @@ const BROWSER_FLAGS = [
   "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-let server, browser, page, url, trafficProcess, traffic, trafficText;
+const servers = [];  // processes
+let browser, page, url, trafficProcess, traffic, trafficText;
 const directory = fs.mkdtempSync(path.join(os.tmpdir(), "bigtable-page-"));
 const errors = [];      // of the page's scripts
 const otherHosts = [];  // that it asked for something
 let statuses = [];      // what /status.json has answered
 
-function startServer() {
-  server = spawn(path.join(binaries, "bigtable-server"),
-    [path.join(directory, "db"), "--address", "127.0.0.1:0", "--memory", "16MB"],
+function startServer(name = "db", flags = []) {
+  const started = spawn(path.join(binaries, "bigtable-server"),
+    [path.join(directory, name), "--address", "127.0.0.1:0", "--memory", "16MB", ...flags],
     {stdio: ["ignore", "pipe", "inherit"]});
+  servers.push(started);
   return new Promise((resolve, reject) => {
     let text = "";
-    server.stdout.on("data", (data) => {
+    started.stdout.on("data", (data) => {
       text += data;
       const found = text.match(/on (\S+:\d+)\n.*status page on (\S+)\n/);
       if (found) resolve({address: found[1], url: found[2]});
     });
-    server.on("exit", () => reject(new Error("the server has ended: " + text)));
+    started.on("exit", () => reject(new Error("the server has ended: " + text)));
   });
 }
 
@@ -132,7 +134,7 @@ before(async () => {
 after(async () => {
   if (trafficProcess) trafficProcess.kill();
   if (browser) await browser.close();
-  if (server) server.kill("SIGKILL");
+  for (const server of servers) server.kill("SIGKILL");
   fs.rmSync(directory, {recursive: true, force: true});
 });
 
@@ -282,6 +284,84 @@ test("flushes, compactions and slow requests are shown", async () => {
   await resume();
 });
 
+test("errors are shown by code, apart from what clients have given up", async () => {
+  const legend = () => page.textContent("#errors-legend");
+  assert.match(await legend(), /NOT_FOUND/);
+  await page.click("#error-kinds [data-kind=given-up]");
+  assert.match(await legend(), /none in the last 5 minutes/);
+  await page.click("#error-kinds [data-kind=errors]");
+  const refused = Number(trafficText.match(/\d+/g)[2]);
+  assert.match(await tile("Errors", "more"), new RegExp(`^${await format("formatCount", refused)} in all; 0 given up$`));
+});
+
+test("what the server has left, its version and its options are shown", async () => {
+  const status = await pausedStatus();
+  const {disk, descriptors, descriptor_limit: limit, connections, version, options} = status.server;
+  assert.equal(await tile("Disk free", "value"), await format("formatBytes", disk.free_bytes));
+  assert.equal(await tile("Descriptors", "value"), await format("formatCount", descriptors));
+  assert.equal(await tile("Descriptors", "more"), "of " + await format("formatCount", limit));
+  assert.equal(await tile("Connections", "value"), await format("formatCount", connections));
+  assert.equal(await page.textContent("#version"), "bigtable-server " + version);
+  const shown = await page.$$eval("#options div", (all) => all.map((pair) => [...pair.children].map((part) => part.textContent)));
+  assert.deepEqual(shown, options.map(([name, value]) => [name, value || "–"]));
+  assert.ok(shown.some(([name, value]) => name === "--memory" && value === "16777216"));
+  await resume();
+});
+
+test("no column is cut on a screen of 1400 pixels", async () => {
+  await page.setViewportSize({width: 1400, height: 900});
+  await page.waitForTimeout(1200);
+  const cut = await page.$$eval(".scroll", (all) => all.filter((box) => box.scrollWidth > box.clientWidth)
+    .map((box) => box.firstElementChild.id));
+  assert.deepEqual(cut, []);
+  await page.setViewportSize({width: 1440, height: 900});
+});
+
+test("a server that refuses writes says so, and is resumed", async () => {
+  assert.ok(await page.isHidden("#resume"));
+  assert.equal(await tile("Writers", "value"), "not slowed");
+  await page.route("**/status.json*", async (route) => {
+    const response = await route.fetch();
+    const status = await response.json();
+    status.problems = ["Writes or compactions have stopped: no sync"];
+    status.can_resume = true;
+    status.servers.find((one) => one.label === "user-0").refuses_writes = "no sync";
+    await route.fulfill({response, json: status});
+  });
+  await page.waitForSelector("#resume", {state: "visible"});
+  assert.equal(await tile("Writers", "value"), "refused");
+  assert.equal(await tile("Writers", "more"), "by user-0: no sync");
+  assert.equal((await rowOf("servers", "user-0")).Writers, "refused");
+  await screenshot("refused");
+
+  await page.route("**/resume", (route) => route.fulfill({status: 503, body: "the disk is full"}), {times: 1});
+  await page.click("#resume");
+  await page.waitForFunction(() => document.getElementById("resumed").textContent === "Not resumed: the disk is full");
+  errors.splice(0);  // the browser reports the 503
+  await page.click("#resume");
+  await page.waitForFunction(() => document.getElementById("resumed").textContent === "Resumed.");
+  await page.unroute("**/status.json*");
+});
+
+test("with tokens, a browser asks for a password, which is the token", async () => {
+  const tokens = path.join(directory, "tokens");
+  fs.writeFileSync(tokens, "ann the-secret-of-ann\n", {mode: 0o600});
+  const other = await startServer("db2", ["--tokens", tokens, "--administrators", "ann"]);
+  const refused = await fetch(other.url);
+  assert.equal(refused.status, 401);
+  assert.match(refused.headers.get("www-authenticate"), /^Basic/);
+  const ann = await browser.newContext({httpCredentials: {username: "any", password: "the-secret-of-ann"}});
+  const hers = await ann.newPage();
+  await hers.goto(other.url);
+  await hers.waitForFunction(() => document.getElementById("health").textContent === "serving");
+  const resumed = await hers.evaluate(async () => {
+    await resumeDatabase();
+    return document.getElementById("resumed").textContent;
+  });
+  assert.equal(resumed, "Resumed.");
+  await ann.close();
+});
+
 test("dark, and on a narrow screen", async () => {
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await background();
@@ -290,7 +370,7 @@ test("dark, and on a narrow screen", async () => {
   assert.notEqual(await background(), light);
   await page.waitForTimeout(1200);
   await screenshot("dark");
-  await page.setViewportSize({width: 480, height: 900});
+  await page.setViewportSize({width: 400, height: 900});
   await page.waitForTimeout(1200);
   await screenshot("narrow");
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -304,7 +384,7 @@ test("nothing is asked of another host, and no script has failed", () => {
 });
 
 test("a server that has gone is reported", async () => {
-  server.removeAllListeners("exit");
-  server.kill("SIGTERM");
+  servers[0].removeAllListeners("exit");
+  servers[0].kill("SIGTERM");
   await page.waitForFunction(() => document.getElementById("health").textContent.startsWith("no answer since"));
 });
