@@ -692,7 +692,8 @@ void bigtable_mutation_merge_to_cell(bigtable_mutation* mutation, const char* co
                                      size_t column_size, int64_t timestamp, const char* state,
                                      size_t state_size);
 // Deletes: the version of a column at exactly `timestamp`, or its versions from `begin` to before
-// `end`, or all versions of the column, or the columns of a family, or the row.
+// `end` (INT64_MAX is no end), or all versions of the column, or the columns of a family, or the
+// row.
 void bigtable_mutation_delete_cell(bigtable_mutation* mutation, const char* column,
                                    size_t column_size, int64_t timestamp);
 void bigtable_mutation_delete_time_range(bigtable_mutation* mutation, const char* column,
@@ -726,7 +727,7 @@ bigtable_filter* bigtable_filter_column_range_new(const char* family, size_t fam
                                                   const char* begin, size_t begin_size,
                                                   const char* end, size_t end_size);
 bigtable_filter* bigtable_filter_column_regex_new(const char* regex, size_t regex_size);
-// Timestamps in [begin, end).
+// Timestamps in [begin, end). An end of INT64_MAX is no end.
 bigtable_filter* bigtable_filter_timestamp_range_new(int64_t begin, int64_t end);
 bigtable_filter* bigtable_filter_row_regex_new(const char* regex, size_t regex_size);
 bigtable_filter* bigtable_filter_value_regex_new(const char* regex, size_t regex_size);

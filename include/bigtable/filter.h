@@ -44,7 +44,7 @@ class Filter {
   static Filter Column(std::string_view family, std::string_view qualifier);
   static Filter ColumnRegex(std::string_view qualifier_regex);
 
-  // [begin, end)
+  // [begin, end). An end of Timestamp::Max() is no end: that timestamp passes too.
   static Filter TimestampRange(Timestamp begin, Timestamp end);
 
   // A stream reads only the rows between the smallest and the largest key that may match.

@@ -73,7 +73,7 @@ struct ObservedOperation {
   std::string_view qualifier = {};  // empty also for kDeleteFamily
   // None: the server's time, or a deletion of more than a cell. Of kDeleteTimeRange its begin.
   std::optional<Timestamp> timestamp = std::nullopt;
-  Timestamp end = {};  // only of kDeleteTimeRange
+  Timestamp end = {};  // only of kDeleteTimeRange; Timestamp::Max() is no end
   std::string_view value = {};
 };
 

@@ -67,8 +67,9 @@ class RowMutation {
   // Deletes the version at exactly `timestamp`.
   RowMutation& DeleteCell(std::string_view column, Timestamp timestamp);
   // Deletes the existing versions with timestamps in [begin, end): none of them is read or listed,
-  // however many there are. InvalidArgument if the range is empty or begins before 0. A later Set
-  // of such a timestamp stays. A read of the column looks at all its deletions of time ranges until
+  // however many there are. An end of Timestamp::Max() is no end, so that version goes too.
+  // InvalidArgument if the range is empty or begins before 0. A later Set of such a timestamp
+  // stays. A read of the column looks at all its deletions of time ranges until
   // a major compaction has removed them.
   RowMutation& DeleteTimeRange(std::string_view column, Timestamp begin, Timestamp end);
   // Deletes all existing columns of the family, or the whole row.

@@ -40,7 +40,7 @@ class ScanStream {
   void SetColumnRegex(std::string_view qualifier_regex);
   void SetColumnPrefix(std::string_view qualifier_prefix);
   void SetColumnRange(std::string_view begin, std::string_view end);
-  // Only cells with a timestamp in [begin, end).
+  // Only cells with a timestamp in [begin, end): Filter::TimestampRange.
   void SetTimestampRange(Timestamp begin, Timestamp end);
   // Only cells that pass the filter, which is applied after all of the above.
   void SetFilter(Filter filter);

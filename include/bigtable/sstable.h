@@ -61,7 +61,8 @@ struct SSTableEntry {
     // The cell before it at its timestamp no longer counts for MaxVersions. It has no value.
     kCountedOut,
     // Hides the older entries of the column with timestamps in [begin, end), which are its value as
-    // two big-endian numbers of 8 bytes; has no timestamp.
+    // two big-endian numbers of 8 bytes; the largest timestamp as the end is no end. Has no
+    // timestamp.
     kDeleteTimeRange,
   };
 

@@ -30,6 +30,7 @@ class Timestamp {
   constexpr explicit Timestamp(int64_t micros) : micros_(micros) {}
   // The time, rounded down to a microsecond.
   static Timestamp FromTime(absl::Time time) { return Timestamp(absl::ToUnixMicros(time)); }
+  // The largest. As the end of a range of timestamps it is no end.
   static constexpr Timestamp Max() { return Timestamp(std::numeric_limits<int64_t>::max()); }
 
   constexpr int64_t micros() const { return micros_; }

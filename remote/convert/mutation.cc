@@ -66,10 +66,11 @@ Mutation::DeleteFromColumn* SetColumn(const MutationOperation& operation, Mutati
 absl::Status SetDeleteTimes(const MutationOperation& operation, const TimeRange& times,
                             Mutation* mutation) {
   BT_RETURN_IF_ERROR(CheckMilliseconds("the begin of a time range", times.begin));
-  BT_RETURN_IF_ERROR(CheckMilliseconds("the end of a time range", times.end));
+  const bool has_end = times.end != TimeRange::kNoEnd;
+  if (has_end) BT_RETURN_IF_ERROR(CheckMilliseconds("the end of a time range", times.end));
   auto* const range = SetColumn(operation, mutation)->mutable_time_range();
   range->set_start_timestamp_micros(times.begin);
-  range->set_end_timestamp_micros(times.end);
+  if (has_end) range->set_end_timestamp_micros(times.end);
   return absl::OkStatus();
 }
 
@@ -86,9 +87,12 @@ absl::Status SetMutation(const MutationOperation& operation, Timestamp now, Muta
       return SetAggregate(operation, mutation->mutable_merge_to_cell());
     case EntryKind::kDeleteCell: {
       BT_RETURN_IF_ERROR(CheckMilliseconds("a timestamp", operation.timestamp));
-      // The next timestamp that there can be.
-      return SetDeleteTimes(operation, {operation.timestamp, operation.timestamp + kMillisecond},
-                            mutation);
+      // The next timestamp that there can be, if there is one.
+      const bool is_last = operation.timestamp > TimeRange::kNoEnd - kMillisecond;
+      return SetDeleteTimes(
+          operation,
+          {operation.timestamp, is_last ? TimeRange::kNoEnd : operation.timestamp + kMillisecond},
+          mutation);
     }
     case EntryKind::kDeleteColumn:
       SetColumn(operation, mutation);

@@ -19,7 +19,7 @@ namespace bigtable::server {
 // A timestamp of a cell: not negative.
 absl::StatusOr<Timestamp> ToTimestamp(int64_t micros);
 
-// [begin, end), not empty.
+// [begin, end), not empty. An end of Timestamp::Max() is no end, as everywhere in the library.
 struct TimeRange {
   Timestamp begin;
   Timestamp end = Timestamp::Max();
@@ -27,8 +27,7 @@ struct TimeRange {
   bool is_all() const { return begin == Timestamp() && end == Timestamp::Max(); }
 };
 
-// An end of 0 is no end: then the range has all timestamps from its start on, but for the largest
-// that is possible, which is no multiple of 1000.
+// An end of 0 is no end: then the range has all timestamps from its start on.
 absl::StatusOr<TimeRange> ToTimeRange(const google::bigtable::v2::TimestampRange& range);
 
 }  // namespace bigtable::server

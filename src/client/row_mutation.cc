@@ -71,13 +71,14 @@ RowMutation& RowMutation::DeleteCell(std::string_view column, Timestamp timestam
 }
 
 RowMutation& RowMutation::DeleteTimeRange(std::string_view column, Timestamp begin, Timestamp end) {
-  if (begin < Timestamp() || begin >= end) {
+  const TimeRange range{begin.micros(), end.micros()};
+  if (begin < Timestamp() || range.empty()) {
     Refuse(Cat("a time range must not be empty and must not begin before 0, and is [",
                begin.micros(), ", ", end.micros(), ")"));
     return *this;
   }
-  const std::string range = EncodeTimeRange({begin.micros(), end.micros()});
-  const std::string_view value = range;
+  const std::string encoded = EncodeTimeRange(range);
+  const std::string_view value = encoded;
   AddColumn(static_cast<uint8_t>(EntryKind::kDeleteTimeRange), column, nullptr, &value);
   return *this;
 }

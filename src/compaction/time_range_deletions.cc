@@ -41,7 +41,7 @@ void TimeRangeDeletions::MoveTo(int64_t timestamp) {
   }
   if (timestamp > at_) StartOver();
   at_ = timestamp;
-  for (; next_ < all_.size() && all_[next_].range.end > timestamp; ++next_) {
+  for (; next_ < all_.size() && all_[next_].range.EndsAfter(timestamp); ++next_) {
     const Deletion& deletion = all_[next_];
     current_.insert(deletion.version);
     begins_.emplace_back(deletion.range.begin, deletion.version);

@@ -5,6 +5,7 @@
 
 #include "base/entry_key.h"
 #include "base/strings.h"
+#include "base/time_range.h"
 #include "read/filter_node.h"
 
 namespace bigtable {
@@ -143,7 +144,7 @@ Filter Filter::TimestampRange(Timestamp begin, Timestamp end) {
   auto node = MakeNode(Kind::kTimestamps);
   node->low = begin.micros();
   node->high = end.micros();
-  if (end <= begin) {
+  if (TimeRange{node->low, node->high}.empty()) {
     node->status =
         absl::InvalidArgumentError(Cat("a range of timestamps must end after it begins: [",
                                        begin.micros(), ", ", end.micros(), ")"));

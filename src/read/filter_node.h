@@ -12,6 +12,8 @@
 
 #include "bigtable/filter.h"
 
+#include "base/time_range.h"
+
 namespace bigtable {
 
 struct FilterNode {
@@ -25,7 +27,7 @@ struct FilterNode {
     kValueRegex,      // regex
     kValueRange,      // [begin, end), an empty end is no end
     kRowSample,       // probability
-    kTimestamps,      // [low, high)
+    kTimestamps,      // [low, high), a high of Timestamp::Max() is no end
     kLatest,          // low
     kCellsRowLimit,   // low
     kCellsRowOffset,  // low
@@ -39,6 +41,9 @@ struct FilterNode {
 
   // Null passes everything. The filter outlives it.
   static const FilterNode* Of(const Filter& filter) { return filter.node_.get(); }
+
+  // Of kTimestamps: the last one that passes.
+  int64_t last_timestamp() const { return high == TimeRange::kNoEnd ? high : high - 1; }
 
   Kind kind;
   std::string text = {};

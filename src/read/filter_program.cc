@@ -166,7 +166,7 @@ bool FilterProgram::BoundsTimestamps(int64_t* first, int64_t* last) const {
     if (steps_[i].traits.counts == FilterCount::kCellsOfColumn) return false;
     if (node.kind != Kind::kTimestamps) continue;
     *first = node.low;
-    *last = node.high - 1;
+    *last = node.last_timestamp();
     return true;
   }
   if (!AppliesBranches() || branches_->empty()) return false;
@@ -275,7 +275,7 @@ FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
     case Kind::kColumnRegex:
       return Matches(node, qualifier_) ? Verdict::kPass : Verdict::kNextColumn;
     case Kind::kTimestamps:
-      if (timestamp >= node.high) return Verdict::kNextCell;
+      if (timestamp > node.last_timestamp()) return Verdict::kNextCell;
       return timestamp >= node.low ? Verdict::kPass : Verdict::kNextColumn;
     case Kind::kLatest:
       if (step.count == node.low) return Verdict::kNextColumn;

@@ -66,6 +66,35 @@ TEST_P(DeleteTimeRangeTest, WhatIsWrittenLaterStays) {
   EXPECT_EQ(Read(), "f:q@5=same");
 }
 
+TEST_P(DeleteTimeRangeTest, AnEndOfTheLargestTimestampIsNoEnd) {
+  const int64_t max = Timestamp::Max().micros();
+  const auto filter = [](int64_t begin, int64_t end) {
+    return Filter::TimestampRange(Timestamp(begin), Timestamp(end));
+  };
+  for (const int64_t timestamp : {int64_t{1}, int64_t{2}, max - 1, max}) Put("f:q", timestamp);
+  MaybeFlush();
+  const std::string last = absl::StrCat("f:q@", max, "=v", max);
+  const std::string both = absl::StrCat(last, " f:q@", max - 1, "=v", max - 1);
+  EXPECT_EQ(Read(filter(3, max)), both);
+  EXPECT_EQ(Read(filter(max, max)), last);
+  EXPECT_EQ(Read(Filter::Interleave(filter(max, max), filter(1, 2))), last + " f:q@1=v1");
+  EXPECT_EQ(Read(filter(1, max - 1)), "f:q@2=v2 f:q@1=v1");
+
+  auto snapshot = database_->TakeSnapshot();
+  ASSERT_OK(snapshot.status());
+  Delete("f:q", max, max);
+  MaybeFlush();
+  EXPECT_EQ(Read(filter(3, max)), absl::StrCat("f:q@", max - 1, "=v", max - 1));
+  EXPECT_EQ(Read(filter(3, max), {.snapshot = *snapshot}), both);
+  Put("f:q", max);
+  Delete("f:q", 2, max);
+  MaybeFlush();
+  EXPECT_EQ(Read(), "f:q@1=v1");
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(Read(), "f:q@1=v1");
+  EXPECT_STATUS(kInvalidArgument, "must end after it begins", filter(max, max - 1).status());
+}
+
 TEST_P(DeleteTimeRangeTest, OverlappingRangesEachDeleteWhatIsOlder) {
   for (const int64_t timestamp : {1, 2, 3, 4, 5, 6}) Put("f:q", timestamp);
   MaybeFlush();

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
@@ -105,9 +104,11 @@ inline ModelOperation RandomOperation(Random& random, const ModelTable& table, i
   if (op.kind == Kind::kDeleteColumn && random.OneIn(2)) return op;
   if (op.kind == Kind::kDeleteColumn) {
     op.kind = Kind::kDeleteTimeRange;
-    op.timestamp =
-        std::min(RandomTimestamp(random, now_micros), std::numeric_limits<int64_t>::max() - 1);
-    op.end = std::max(RandomTimestamp(random, now_micros), *op.timestamp + 1);
+    op.timestamp = RandomTimestamp(random, now_micros);
+    op.end = RandomTimestamp(random, now_micros);
+    if (op.end <= *op.timestamp) {
+      op.end = *op.timestamp == Timestamp::Max().micros() ? *op.timestamp : *op.timestamp + 1;
+    }
     return op;
   }
   if (op.kind == Kind::kDeleteCell || !table.KnowsServerTimes() || !random.OneIn(3)) {

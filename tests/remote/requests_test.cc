@@ -201,6 +201,21 @@ TEST_F(RequestsTest, TimesOfFiltersAreMilliseconds) {
   EXPECT_TRUE(range(1001, Timestamp(1999)).block_all_filter());
 }
 
+TEST_F(RequestsTest, TheLargestTimestampAsAnEndIsNoEnd) {
+  const auto sent = [&](const RowMutation& mutation) {
+    EXPECT_TRUE(table_->Apply(mutation).ok());
+    return fake_.writes().back().mutations(0).delete_from_column().time_range();
+  };
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max() / 1000 * 1000;
+  const auto rest =
+      sent(RowMutation("r").DeleteTimeRange("f:q", Timestamp(2000), Timestamp::Max()));
+  EXPECT_EQ(rest.start_timestamp_micros(), 2000);
+  EXPECT_EQ(rest.end_timestamp_micros(), 0);
+  const auto cell = sent(RowMutation("r").DeleteCell("f:q", Timestamp(kLast)));
+  EXPECT_EQ(cell.start_timestamp_micros(), kLast);
+  EXPECT_EQ(cell.end_timestamp_micros(), 0);
+}
+
 TEST_F(RequestsTest, TimesOfAMutationAreChecked) {
   const auto apply = [&](const RowMutation& mutation) { return table_->Apply(mutation); };
   EXPECT_TRUE(absl::IsInvalidArgument(apply(RowMutation("r").Set("f:q", Timestamp(1), "v"))));

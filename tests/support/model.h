@@ -79,7 +79,7 @@ class ModelColumn {
         deletes.insert(deletes.end(), it->second.begin(), it->second.end());
       }
       for (const TimeRangeDelete& d : range_deletes_) {
-        if (d.begin <= timestamp && timestamp < d.end) deletes.push_back(d.version);
+        if (IsInTimeRange(timestamp, d.begin, d.end)) deletes.push_back(d.version);
       }
       // Later operations are ignored, except for changes of the rule.
       std::erase_if(deletes, [&](const ModelVersion& d) { return d.sequence > sequence; });

@@ -63,6 +63,11 @@ struct ModelOperation {
   int64_t end = 0;  // of a time range
 };
 
+// Whether [begin, end) has the timestamp; an end of Timestamp::Max() is no end.
+inline bool IsInTimeRange(int64_t timestamp, int64_t begin, int64_t end) {
+  return begin <= timestamp && (timestamp < end || end == Timestamp::Max().micros());
+}
+
 struct ModelMutation {
   std::string row;
   std::vector<ModelOperation> operations;

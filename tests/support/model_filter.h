@@ -207,7 +207,7 @@ struct ModelFilter {
         break;
       case Kind::kTimestampRange:
         keep_if([&](const ModelCell& cell) {
-          return cell.timestamp >= from_micros && cell.timestamp < to_micros;
+          return IsInTimeRange(cell.timestamp, from_micros, to_micros);
         });
         break;
       case Kind::kRowKeysRegex:
