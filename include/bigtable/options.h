@@ -167,10 +167,10 @@ struct ReadOptions {
   // order), and returns at most this many rows that have cells (0: all).
   bool reverse = false;
   int64_t row_limit = 0;
-  // The same for cells, over all rows: at most this many (0: all). The last row may lack some of
-  // its cells, which are not read: the last five points of a series that has many in a row are the
-  // first five cells in reverse order. A Scanner counts the rows and cells of each stream by
-  // itself.
+  // The same for cells, over all rows, also for a read of one row: at most this many of those that
+  // pass the filter (0: all). The last row may lack some of its cells, which are not read: the last
+  // five points of a series that has many in a row are the first five cells in reverse order. A
+  // Scanner counts the rows and cells of each stream by itself.
   int64_t cell_limit = 0;
 
   // See CallOptions.

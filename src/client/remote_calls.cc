@@ -198,6 +198,9 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
     builder.AddInPlace(CellOf(reader.cell()), cells);
   }
   builder.Finish();
+  if (options.cell_limit > 0) {
+    RowBuilder::Truncate(&result, static_cast<size_t>(options.cell_limit));
+  }
   return result;
 }
 

@@ -339,6 +339,8 @@ namespace {
   read.caller = table.caller;
   read.sample = sample;
   BT_RETURN_IF_ERROR(table.CheckRead(filter, options, read.spec.limits));
+  if (options.cell_limit > 0) [[unlikely]]
+    read.most_cells = static_cast<size_t>(options.cell_limit);
   QuotaControl* const quotas = table.rates();
   if (quotas != nullptr) [[unlikely]]
     BT_RETURN_IF_ERROR(quotas->Begin(table.DemandOf(1, 0)));
@@ -353,6 +355,8 @@ namespace {
       BT_RETURN_IF_ERROR(
           bigtable::ReadRow(*served.path, *served.tablet, &read, &sink, &superseded));
       if (!superseded) [[likely]] {
+        if (read.most_cells < SIZE_MAX) [[unlikely]]
+          RowBuilder::Truncate(&result, read.most_cells);
         if (quotas != nullptr) [[unlikely]]
           quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
         return result;

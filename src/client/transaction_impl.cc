@@ -136,10 +136,17 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
         Row result;
         RowSink sink(&result, row);
         sink.Begin(std::move(overlaid));
-        for (bool more = cells.Next(); more; more = cells.NextInRow()) sink.Add(cells);
-        if (RowFilter::Needs(spec.filter)) sink.Apply(RowFilter(spec.filter));
+        const size_t most =
+            options.cell_limit > 0 ? static_cast<size_t>(options.cell_limit) : SIZE_MAX;
+        if (RowFilter::Needs(spec.filter)) {
+          AddFirstCells(&cells, SIZE_MAX, &sink);
+          sink.Apply(RowFilter(spec.filter));
+        } else {
+          AddFirstCells(&cells, most, &sink);
+        }
         sink.Finish();
         BT_RETURN_IF_ERROR(cells.status());
+        RowBuilder::Truncate(&result, most);
         if (quotas != nullptr) quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
         return result;
       }

@@ -3,6 +3,8 @@
 #ifndef BIGTABLE_TABLETSERVER_ROW_READ_H_
 #define BIGTABLE_TABLETSERVER_ROW_READ_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -34,11 +36,19 @@ namespace bigtable {
 
 struct RowRead {
   std::string_view row;
+  // The first cells that are wanted. More may be read: a filter may need the whole row.
+  size_t most_cells = SIZE_MAX;
   ReadSpec spec;  // without the sequence number and the time, which ReadRow sets
   DataPath::ReadPoint point;
   Caller caller;
   CallSample* sample = nullptr;  // null: the read is not measured
 };
+
+// Adds the first `most` cells of the row that the cursor is to read.
+template <typename Sink>
+[[gnu::noinline]] void AddFirstCells(CellCursor* cells, size_t most, Sink* sink) {
+  for (bool more = cells->Next(); more; more = --most > 0 && cells->NextInRow()) sink->Add(*cells);
+}
 
 // Reads the row into `sink`, on the caller's thread:
 //
@@ -96,14 +106,21 @@ template <typename Sink>
     cells.ReadRange(RowRange::Single(read->row));
   }
   sink->Begin(std::move(version));
-  for (bool more = cells.Next(); more; more = cells.NextInRow()) sink->Add(cells);
-  if (RowFilter::Needs(spec.filter)) [[unlikely]]
-    sink->Apply(RowFilter(spec.filter));
+  const bool needs_row = RowFilter::Needs(spec.filter);
+  const bool is_limited = read->most_cells < SIZE_MAX;
+  if (is_limited && !needs_row) [[unlikely]] {
+    AddFirstCells(&cells, read->most_cells, sink);
+  } else {
+    for (bool more = cells.Next(); more; more = cells.NextInRow()) sink->Add(cells);
+    if (needs_row) [[unlikely]]
+      sink->Apply(RowFilter(spec.filter));
+  }
   const absl::Span<const Cell> row = sink->Finish();
   BT_RETURN_IF_ERROR(cells.status());
   // A snapshot may be older than writes of another server, which `last_writes` of this server
   // lacks.
-  if (cache != nullptr && spec.filter == nullptr && spec.settings.fill_cache && !is_snapshot) {
+  if (cache != nullptr && spec.filter == nullptr && spec.settings.fill_cache && !is_snapshot &&
+      !is_limited) {
     cache->Insert(pinned.scan_cache_id(), read->row,
                   MakeCachedRow(pinned.layout(), spec.sequence, read->row, row));
   }
