@@ -36,7 +36,12 @@ class ReadModifyWrite {
   // the largest number plus one is the smallest.
   ReadModifyWrite& Increment(std::string_view column, int64_t amount);
 
+  // The most bytes that a value may have in the end, RowMutation::kMaxValueSize by default, which
+  // is also the most that can be set. A rule that would make it larger is InvalidArgument.
+  ReadModifyWrite& SetMaxValueSize(size_t bytes);
+
   std::string_view row() const { return row_; }
+  size_t max_value_size() const { return max_value_size_; }
   size_t rule_count() const { return rules_.size(); }
   // InvalidArgument: the first invalid rule, or the row.
   const absl::Status& status() const { return status_; }
@@ -56,6 +61,7 @@ class ReadModifyWrite {
   std::string row_;
   std::vector<Rule> rules_;
   size_t bytes_ = 0;  // of all rules
+  size_t max_value_size_;
   absl::Status status_;
 };
 

@@ -116,6 +116,10 @@ absl::StatusOr<bool> RemoteTable::CheckAndMutateRow(std::string_view row, const 
 
 absl::StatusOr<Row> RemoteTable::ReadModifyWriteRow(const ReadModifyWrite& rules,
                                                     const WriteOptions& options) {
+  if (rules.max_value_size() < RowMutation::kMaxValueSize) {
+    return absl::UnimplementedError(
+        "ReadModifyWrite::SetMaxValueSize: the Bigtable API has the service's own limit alone");
+  }
   const CallLimits limits = LimitsOf(options);
   v2::ReadModifyWriteRowRequest request;
   request.set_table_name(name_);

@@ -41,6 +41,7 @@ absl::StatusOr<ReadModifyWrite> ToReadModifyWrite(
     return Invalid("there must be from 1 to ", kMaxRules, " rules, and there are ", rules.size());
   }
   ReadModifyWrite converted(row_key);
+  converted.SetMaxValueSize(kMaxValueSize);
   for (int i = 0; i < rules.size(); ++i) {
     const absl::Status status = AddRule(rules[i], &converted);
     if (!status.ok()) return Annotate(status, Cat("rules[", i, "]"));

@@ -3,7 +3,7 @@
 // Refused with INVALID_ARGUMENT, with the index of the rule that is wrong: no rule or more than
 // 100,000; a row key that is empty or larger than 4 KiB; a rule with nothing set, a bad family
 // name, a qualifier over 16 KiB, an append_value over 100 MiB. What the cells must be for the
-// rules, the engine says when they are applied.
+// rules, the engine says when they are applied: also that a value would have more than 100 MiB.
 //
 // Pure function.
 #ifndef BIGTABLE_SERVER_CONVERT_RULES_H_

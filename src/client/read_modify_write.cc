@@ -1,5 +1,6 @@
 #include "bigtable/read_modify_write.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "bigtable/row_mutation.h"
@@ -11,7 +12,7 @@ namespace bigtable {
 
 // The limits are those of RowMutation, which checks them.
 ReadModifyWrite::ReadModifyWrite(std::string_view row)
-    : row_(row), status_(RowMutation(row).status()) {}
+    : row_(row), max_value_size_(RowMutation::kMaxValueSize), status_(RowMutation(row).status()) {}
 
 ReadModifyWrite& ReadModifyWrite::Append(std::string_view column, std::string_view bytes) {
   if (bytes.size() > RowMutation::kMaxValueSize) {
@@ -28,6 +29,11 @@ ReadModifyWrite& ReadModifyWrite::Append(std::string_view column, std::string_vi
 
 ReadModifyWrite& ReadModifyWrite::Increment(std::string_view column, int64_t amount) {
   Add({std::string(column), 0, true, amount, {}});
+  return *this;
+}
+
+ReadModifyWrite& ReadModifyWrite::SetMaxValueSize(size_t bytes) {
+  max_value_size_ = std::min(bytes, RowMutation::kMaxValueSize);
   return *this;
 }
 

@@ -52,10 +52,10 @@ absl::Status RowRules::Apply(int64_t now, Read read) {
       }
     }
     if (!rule.is_increment) {
-      if (value.bytes.size() + rule.bytes.size() > RowMutation::kMaxValueSize) {
-        return absl::InvalidArgumentError(
-            Cat("a value must be at most ", RowMutation::kMaxValueSize, " bytes, and ",
-                Quoted(column), " would have ", value.bytes.size() + rule.bytes.size()));
+      if (value.bytes.size() + rule.bytes.size() > rules_->max_value_size()) {
+        return absl::InvalidArgumentError(Cat("a value must be at most ", rules_->max_value_size(),
+                                              " bytes, and ", Quoted(column), " would have ",
+                                              value.bytes.size() + rule.bytes.size()));
       }
       value.bytes += rule.bytes;
       continue;

@@ -216,6 +216,20 @@ TEST_P(RowOperationsTest, InvalidRulesAreRefused) {
   EXPECT_EQ(Show(table_->ReadRow("r")), "");
 }
 
+TEST_P(RowOperationsTest, AValueThatWouldBecomeTooLargeIsRefusedAndChangesNothing) {
+  Set(table_, "r", "f:q", 1, "1234");
+  const auto limited = [] { return ReadModifyWrite("r").SetMaxValueSize(5); };
+  EXPECT_STATUS(kInvalidArgument, "a value must be at most 5 bytes, and \"f:q\" would have 6",
+                table_->ReadModifyWriteRow(limited().Append("f:new", "x").Append("f:q", "56")));
+  EXPECT_STATUS(kInvalidArgument, "\"f:q\" would have 6",
+                table_->ReadModifyWriteRow(limited().Append("f:q", "5").Append("f:q", "6")));
+  EXPECT_EQ(Show(table_->ReadRow("r")), "f:q@1=1234");
+  ASSERT_OK(table_->ReadModifyWriteRow(limited().Append("f:q", "5")));
+  ASSERT_OK_AND_ASSIGN(const std::string value, table_->Get("r", "f:q"));
+  EXPECT_EQ(value, "12345");
+  EXPECT_EQ(ReadModifyWrite("r").max_value_size(), RowMutation::kMaxValueSize);
+}
+
 // --- MutateRowAtomically ---
 
 TEST_P(RowOperationsTest, AFunctionSeesTheCellsThatPassAndItsMutationIsApplied) {

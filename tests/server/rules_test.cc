@@ -33,6 +33,14 @@ TEST_F(ToReadModifyWriteTest, AppliesTheRulesInOrder) {
   EXPECT_EQ(DecodeBigEndian(row.cells()[1].value).value(), -2);
 }
 
+// Cloud Bigtable's limit, which is smaller than the engine's, is that of the result.
+TEST_F(ToReadModifyWriteTest, LimitsTheValueThatAnAppendingMakes) {
+  const auto request = ParseText<ReadModifyWriteRowRequest>(
+      "rules { family_name: 'f' column_qualifier: 'q' append_value: 'a' }");
+  ASSERT_OK_AND_ASSIGN(const ReadModifyWrite rules, ToReadModifyWrite("row", request.rules()));
+  EXPECT_EQ(rules.max_value_size(), 100u << 20);
+}
+
 std::string RulesRefusal(const ReadModifyWriteRowRequest& request,
                          std::string_view row_key = "row") {
   const absl::Status status = ToReadModifyWrite(row_key, request.rules()).status();
