@@ -63,6 +63,8 @@ std::vector<OptionDescription> DescribeOptions() {
   const DatabaseOptions defaults;
   const auto boolean = [](bool value) { return std::string(value ? "true" : "false"); };
   return {
+      {"allow_foreign_files", boolean(defaults.allow_foreign_files), false,
+       "Create a database even in a directory that has files of something else"},
       {"balance_interval", absl::FormatDuration(defaults.balance_interval), true,
        "How often the master moves a tablet from a busy tablet server to another"},
       {"compaction_rate", Cat(defaults.compaction_rate), true,

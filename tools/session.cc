@@ -1,7 +1,5 @@
 #include "tools/session.h"
 
-#include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,11 +14,6 @@
 
 namespace bigtable::tools {
 namespace {
-
-// What an opening makes in a directory before there is a database, so that one that was interrupted
-// can be made again; and what a new file system has.
-constexpr std::array<std::string_view, 9> kOwnNames = {
-    "LOCK", "LOG", "LOG.old", "OPTIONS", "lockservice", "log", "sorted", "sst", "lost+found"};
 
 // The file without which there is no database.
 constexpr char kRoot[] = "/lockservice/root";
@@ -56,11 +49,6 @@ absl::StatusOr<std::unique_ptr<Database>> Session::OpenDirectory(
     const DatabaseOptions& options) const {
   if (directory().empty()) return NoneNamed();
   const bool may_create = options.create_if_missing && !options.read_only;
-  // The engine would take the file LOCK, and write to it, in a directory of something else.
-  if (!options.read_only && !may_create && !FileSystem::Posix()->FileExists(directory() + kRoot)) {
-    return NoDatabase();
-  }
-  if (may_create) TOOLS_RETURN_IF_ERROR(CheckForeignFiles());
   absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(directory(), options);
   if (absl::IsNotFound(database.status()) && !may_create) return NoDatabase();
   return database;
@@ -70,21 +58,6 @@ absl::Status Session::CheckDirectory() const {
   if (directory().empty()) return NoneNamed();
   FileSystem* const files = FileSystem::Posix();
   return files->FileExists(directory() + kRoot) ? absl::OkStatus() : NoDatabase();
-}
-
-absl::Status Session::CheckForeignFiles() const {
-  FileSystem* const files = FileSystem::Posix();
-  if (files->FileExists(directory() + kRoot)) return absl::OkStatus();
-  const absl::StatusOr<std::vector<std::string>> names = files->ListDirectory(directory());
-  if (absl::IsNotFound(names.status())) return absl::OkStatus();
-  TOOLS_RETURN_IF_ERROR(names.status());
-  for (const std::string& name : *names) {
-    if (std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end()) continue;
-    return absl::FailedPreconditionError(
-        Cat("the directory ", Quoted(directory()), " has no database, but other files (",
-            Quoted(name), "); a database needs a directory that is new or empty"));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status Session::NoDatabase() const {

@@ -73,8 +73,6 @@ class Session {
   absl::StatusOr<Database*> Open(const DatabaseOptions& options);
   absl::StatusOr<std::unique_ptr<Database>> OpenDirectory(const DatabaseOptions& options) const;
   absl::Status NoDatabase() const;
-  // An error if the directory has files that are not those of a database.
-  absl::Status CheckForeignFiles() const;
   // Adds the names that there are to NotFound.
   absl::Status WithNames(absl::Status status, std::string_view table);
 

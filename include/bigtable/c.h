@@ -147,9 +147,10 @@ enum {
 
 bigtable_options* bigtable_options_new(void);
 void bigtable_options_free(bigtable_options* options);
-void bigtable_options_set_create_if_missing(bigtable_options* options, bool value);  // true
-void bigtable_options_set_error_if_exists(bigtable_options* options, bool value);    // false
-void bigtable_options_set_read_only(bigtable_options* options, bool value);          // false
+void bigtable_options_set_create_if_missing(bigtable_options* options, bool value);    // true
+void bigtable_options_set_error_if_exists(bigtable_options* options, bool value);      // false
+void bigtable_options_set_allow_foreign_files(bigtable_options* options, bool value);  // false
+void bigtable_options_set_read_only(bigtable_options* options, bool value);            // false
 void bigtable_options_set_durability(bigtable_options* options, int durability);
 void bigtable_options_set_memory_budget(bigtable_options* options, uint64_t bytes);
 // Databases with the same budget share its memory, and keep it after it was freed. NULL: the

@@ -47,9 +47,10 @@ class Database {
   // Opens the database in directory `path`, or creates one.
   //
   // InvalidArgument: an option is out of range. NotFound, AlreadyExists: see create_if_missing and
-  // error_if_exists. FailedPrecondition: another process or Database has it open, or a newer
-  // version wrote it. DataLoss: a file is missing or damaged. Of an SSTable, only the size is
-  // checked here; other damage is reported by the calls that read the damaged part.
+  // error_if_exists. FailedPrecondition: another process or Database has it open, a newer version
+  // wrote it, or there is no database but something else (allow_foreign_files). DataLoss: a file is
+  // missing or damaged. Of an SSTable, only the size is checked here; other damage is reported by
+  // the calls that read the damaged part.
   //
   // Cost: reads METADATA, checks the size of each SSTable, and replays the commit log, which holds
   // the mutations that were not flushed. An SSTable is opened by the first read that needs it.

@@ -42,6 +42,11 @@ struct DatabaseOptions {
   // returns NotFound. With `error_if_exists`, Open returns AlreadyExists if there is a database.
   bool create_if_missing = true;
   bool error_if_exists = false;
+  // Whether a database may be created in a directory that has files of something else. If false,
+  // Open returns FailedPrecondition before it writes anything: /etc does not become a database by a
+  // slip. What a new file system may have (lost+found, hidden files, quota files) is never in the
+  // way, and what the directory of an existing database has does not matter.
+  bool allow_foreign_files = false;
 
   // Opens without writing a byte, concurrently with other read-only users. The log is read into
   // memory. Every write, and every change of a schema, returns FailedPrecondition.

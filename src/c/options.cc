@@ -17,6 +17,9 @@ void bigtable_options_set_create_if_missing(bigtable_options* options, bool valu
 void bigtable_options_set_error_if_exists(bigtable_options* options, bool value) {
   options->options.error_if_exists = value;
 }
+void bigtable_options_set_allow_foreign_files(bigtable_options* options, bool value) {
+  options->options.allow_foreign_files = value;
+}
 void bigtable_options_set_read_only(bigtable_options* options, bool value) {
   options->options.read_only = value;
 }

@@ -7,6 +7,8 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/file_log_sink.h"
+#include "cluster/directory.h"
+#include "cluster/open_directory.h"
 
 namespace bigtable {
 
@@ -35,6 +37,7 @@ absl::Status DatabaseImpl::HoldDirectory(std::string_view path, DatabaseOptions*
   BT_RETURN_IF_ERROR(held.status());
   file_system = *std::move(held);
   options->file_system = file_system.get();
+  BT_RETURN_IF_ERROR(CheckDirectory(DatabaseDirectory(path), *options));
   if (options->log_sink == nullptr && !options->read_only) {
     options->log_sink = std::make_shared<FileLogSink>(file_system.get(), Cat(path, "/LOG"));
   }

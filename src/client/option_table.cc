@@ -81,8 +81,8 @@ std::string MemoryBudgetText(const DatabaseOptions& options) {
 // Does not compile if DatabaseOptions has another field. Then add the field here, and to the table
 // if it is a plain value.
 [[maybe_unused]] void NameAllFields(const DatabaseOptions& options) {
-  [[maybe_unused]] const auto& [create_if_missing, error_if_exists, read_only, durability,
-                                memory_budget, shared_memory_budget, memtable_size,
+  [[maybe_unused]] const auto& [create_if_missing, error_if_exists, allow_foreign_files, read_only,
+                                durability, memory_budget, shared_memory_budget, memtable_size,
                                 log_segment_size, tablet_servers, balance_interval,
                                 metadata_tablet_size, target_file_size, compaction_threads,
                                 compaction_rate, scan_cache, read_mode, max_open_files, file_system,
@@ -93,6 +93,7 @@ std::string MemoryBudgetText(const DatabaseOptions& options) {
 #define BT_OPTION(name) Option<&DatabaseOptions::name>(#name)
 #define BT_CHANGEABLE_OPTION(name) Changeable<&DatabaseOptions::name, &LiveOptions::name>(#name)
 constexpr std::array kOptions = {
+    BT_OPTION(allow_foreign_files),
     BT_CHANGEABLE_OPTION(balance_interval),
     BT_CHANGEABLE_OPTION(compaction_rate),
     BT_OPTION(compaction_threads),

@@ -43,8 +43,8 @@ absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
   std::unique_ptr<ClusterEnvironment> opened(
       new ClusterEnvironment(path, options, std::move(on_superseded)));
   if (opened->events != nullptr) BT_RETURN_IF_ERROR(opened->events->Start());
-  BT_ASSIGN_OR_RETURN(opened->directory_lock, OpenDirectory(opened->directory, options,
-                                                            opened->small_files, &opened->root));
+  BT_ASSIGN_OR_RETURN(opened->directory_lock,
+                      OpenDirectory(opened->directory, options, &opened->root));
   BT_ASSIGN_OR_RETURN(
       opened->lock_service,
       LocalLockService::Open(options.file_system, opened->directory.lock_service(), SteadyClock()));

@@ -6,24 +6,28 @@
 
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
 #include "bigtable/options.h"
 
 #include "cluster/directory.h"
-#include "lockservice/small_files.h"
 #include "metadata/root_tablet.h"
 
 namespace bigtable {
 
+// Whether OpenDirectory may go on, as far as it can be known before anything in the directory is
+// written or locked. NotFound: there is
+// no database, and the options forbid creating one. FailedPrecondition: there is none, and files of
+// something else, which the options do not allow. DataLoss: there are SSTables, but no root.
+absl::Status CheckDirectory(const DatabaseDirectory& directory, const DatabaseOptions& options);
+
 // Returns the lock: shared if the options say read_only, otherwise exclusive. Errors of
-// FileSystem::LockFile. NotFound: there is no database, and the options forbid creating one.
-// AlreadyExists: there is a database, and options.error_if_exists is set. DataLoss: there are
-// SSTables, but no root. `lock_files` and `root` are those of the directory.
+// FileSystem::LockFile and of CheckDirectory. AlreadyExists: there is a database, and
+// options.error_if_exists is set. `root` is that of the directory.
 absl::StatusOr<std::unique_ptr<FileLock>> OpenDirectory(const DatabaseDirectory& directory,
                                                         const DatabaseOptions& options,
-                                                        const SmallFiles& lock_files,
                                                         RootTablet* root);
 
 }  // namespace bigtable

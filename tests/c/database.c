@@ -23,6 +23,9 @@ void ADatabaseIsOpenedAsItsOptionsSay(const char* directory) {
   bigtable_options_set_create_if_missing(options, false);
   EXPECT_ERROR(BIGTABLE_NOT_FOUND, "db", TryOpen(path, options));
   bigtable_options_set_create_if_missing(options, true);
+  EXPECT_ERROR(BIGTABLE_FAILED_PRECONDITION, "no database here, but other files",
+               TryOpen("/proc/self", options));
+  bigtable_options_set_allow_foreign_files(options, true);
   bigtable_options_set_durability(options, BIGTABLE_DURABILITY_SYNC);
   bigtable_options_set_memtable_size(options, 1 << 20);
   bigtable_options_set_target_file_size(options, 2 << 20);

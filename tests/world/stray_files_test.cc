@@ -96,6 +96,55 @@ TEST_F(StrayFilesTest, AreReported) {
   }
 }
 
+TEST_F(StrayFilesTest, PreventTheCreationOfADatabaseBesideThem) {
+  fs::create_directory(directory_.database());
+  PutFile("passwd");
+  const auto expect_untouched = [&] {
+    ExpectStrays();
+    EXPECT_EQ(std::distance(fs::directory_iterator(directory_.database()), {}), 1);
+  };
+  EXPECT_STATUS(kFailedPrecondition, "no database here, but other files, such as \"passwd\"",
+                Database::Open(directory_.database(), SmallOptions()));
+  expect_untouched();
+  DatabaseOptions options = SmallOptions();
+  options.create_if_missing = false;
+  EXPECT_STATUS(kNotFound, "there is no database here",
+                Database::Open(directory_.database(), options));
+  expect_untouched();
+
+  options = SmallOptions();
+  options.allow_foreign_files = true;
+  auto database = Create(directory_.database(), options);
+  EXPECT_OK(Write(database.get(), "early", 5));
+  EXPECT_OK(database->Close());
+  // Now there is a database, which is opened whatever is beside it.
+  database = Open(directory_.database());
+  EXPECT_EQ(Count(database.get(), "early", 5), 5);
+  ExpectStrays();
+}
+
+TEST_F(StrayFilesTest, OfANewFileSystemPreventNoCreation) {
+  fs::create_directory(directory_.database());
+  PutDirectory("lost+found");
+  PutFile("aquota.user");
+  PutFile(".hidden");
+  auto database = Create(directory_.database());
+  EXPECT_OK(Write(database.get(), "early", 5));
+  EXPECT_OK(database->Close());
+  ExpectStrays();
+}
+
+TEST_F(StrayFilesTest, WhatAnInterruptedCreationLeavesPreventsNone) {
+  for (const std::string name : {"lockservice", "log", "sst", "sorted"}) {
+    fs::create_directories(Place(name));
+  }
+  for (const std::string name : {"LOCK", "LOG", "LOG.old", "OPTIONS", "OPTIONS~"}) {
+    std::ofstream(Place(name)) << "";
+  }
+  auto database = Create(directory_.database());
+  EXPECT_OK(Write(database.get(), "early", 5));
+}
+
 TEST_F(StrayFilesTest, DoNotTurnADirectoryIntoADatabaseWithoutRoot) {
   fs::create_directory(directory_.database());
   PutDirectory("sst/lost+found");
