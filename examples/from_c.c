@@ -84,7 +84,7 @@ static void PrintSite(bigtable_table* table) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  if (argc != 2 || argv[1][0] == '-') {
     fprintf(stderr, "usage: from_c DATABASE_DIRECTORY\n");
     return 2;
   }

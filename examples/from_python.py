@@ -96,4 +96,10 @@ def main(directory, library="libbigtable.so"):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    # An option is no directory: --help is not to become a database of that name.
+    arguments = sys.argv[1:]
+    if not 1 <= len(arguments) <= 2 or any(argument.startswith("-") for argument in arguments):
+        wants_help = bool({"-h", "--help"} & set(arguments))
+        print(__doc__, file=sys.stdout if wants_help else sys.stderr)
+        sys.exit(0 if wants_help else 2)
+    main(*arguments)

@@ -72,7 +72,7 @@ static bigtable_error* Write(bigtable_table* table, const char* row, const char*
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;  // the usage is above
+  if (argc != 2 || argv[1][0] == '-') return 2;  // the usage is above
   Check(bigtable_mutation_observer_register(TEXT("count-page"), CountPage, NULL, NULL, NULL));
   bigtable_database* database = NULL;
   Check(bigtable_database_open(argv[1], strlen(argv[1]), NULL, &database));
