@@ -38,9 +38,13 @@ absl::Status CheckAutoscaling(const admin::Cluster::ClusterAutoscalingConfig& co
                  ", and is ", percent);
 }
 
+bool IsAutomatic(const admin::Cluster& cluster) {
+  return cluster.cluster_config().has_cluster_autoscaling_config();
+}
+
 // The number of nodes follows from the limits of automatic scaling, if there is any.
 absl::Status CheckScaling(admin::Cluster* cluster) {
-  if (cluster->cluster_config().has_cluster_autoscaling_config()) {
+  if (IsAutomatic(*cluster)) {
     const auto& config = cluster->cluster_config().cluster_autoscaling_config();
     SERVER_RETURN_IF_ERROR(CheckAutoscaling(config));
     cluster->set_serve_nodes(std::clamp(cluster->serve_nodes(),
@@ -62,17 +66,35 @@ absl::Status BothScalingsError(int serve_nodes) {
       serve_nodes, ")");
 }
 
-// Fields that the mask does not name do not count.
-absl::Status CheckOneScaling(const admin::PartialUpdateClusterRequest& request) {
-  bool has_nodes = false;
-  bool is_automatic = false;
-  for (const std::string& path : request.update_mask().paths()) {
-    has_nodes |= IsOfField(path, "serve_nodes") && request.cluster().serve_nodes() != 0;
-    is_automatic |= IsOfField(path, "cluster_config") &&
-                    request.cluster().cluster_config().has_cluster_autoscaling_config();
+bool NamesField(const google::protobuf::FieldMask& mask, std::string_view field) {
+  return std::any_of(mask.paths().begin(), mask.paths().end(),
+                     [&](const std::string& path) { return IsOfField(path, field); });
+}
+
+// Automatic scaling is set, changed and ended by `cluster_config`; while a cluster has it, its
+// serve_nodes are the server's to set, and ignored in updates. Fields that the mask does not name
+// do not count.
+absl::Status UpdateScaling(const admin::PartialUpdateClusterRequest& request,
+                           admin::Cluster* cluster) {
+  const bool names_nodes = NamesField(request.update_mask(), "serve_nodes");
+  const bool names_config = NamesField(request.update_mask(), "cluster_config");
+  const int nodes = request.cluster().serve_nodes();
+  if (names_nodes && nodes != 0 && names_config && IsAutomatic(request.cluster())) {
+    return BothScalingsError(nodes);
   }
-  if (!has_nodes || !is_automatic) return absl::OkStatus();
-  return BothScalingsError(request.cluster().serve_nodes());
+  const bool was_automatic = IsAutomatic(*cluster);
+  const int had_nodes = cluster->serve_nodes();
+  SERVER_RETURN_IF_ERROR(UpdateFields(request.cluster(), request.update_mask(),
+                                      {"serve_nodes", "cluster_config"}, cluster));
+  if (IsAutomatic(*cluster)) {
+    cluster->set_serve_nodes(had_nodes);
+    return absl::OkStatus();
+  }
+  cluster->clear_cluster_config();  // it has nothing else
+  if (!was_automatic || names_nodes) return absl::OkStatus();
+  return Invalid(
+      "an update that ends automatic scaling (cluster_config) must also set serve_nodes, and name "
+      "it in the update_mask");
 }
 
 }  // namespace
@@ -86,7 +108,7 @@ absl::StatusOr<admin::Cluster> NewCluster(const ClusterName& name, const admin::
         "this server has no encryption with keys of the customer "
         "(encryption_config)");
   }
-  const bool is_automatic = cluster.cluster_config().has_cluster_autoscaling_config();
+  const bool is_automatic = IsAutomatic(cluster);
   if (is_automatic && cluster.serve_nodes() != 0) return BothScalingsError(cluster.serve_nodes());
   admin::Cluster created = cluster;
   created.set_name(name.ToString());
@@ -98,7 +120,10 @@ absl::StatusOr<admin::Cluster> NewCluster(const ClusterName& name, const admin::
   if (created.node_scaling_factor() == admin::Cluster::NODE_SCALING_FACTOR_UNSPECIFIED) {
     created.set_node_scaling_factor(admin::Cluster::NODE_SCALING_FACTOR_1X);
   }
-  if (!is_automatic && created.serve_nodes() == 0) created.set_serve_nodes(1);
+  if (!is_automatic) {
+    created.clear_cluster_config();  // it has nothing else
+    if (created.serve_nodes() == 0) created.set_serve_nodes(1);
+  }
   SERVER_RETURN_IF_ERROR(CheckScaling(&created));
   return created;
 }
@@ -164,7 +189,10 @@ absl::StatusOr<google::longrunning::Operation> Clusters::Update(
   const auto request_time = TimestampNow();
   SERVER_ASSIGN_OR_RETURN(const admin::Cluster cluster,
                           Change(request.name(), [&](admin::Cluster* changed) {
-                            changed->set_serve_nodes(request.serve_nodes());
+                            // Those of automatic scaling are the server's to set.
+                            if (!IsAutomatic(*changed)) {
+                              changed->set_serve_nodes(request.serve_nodes());
+                            }
                             return absl::OkStatus();
                           }));
   admin::UpdateClusterMetadata metadata;
@@ -178,9 +206,7 @@ absl::StatusOr<google::longrunning::Operation> Clusters::UpdatePart(
   const auto request_time = TimestampNow();
   SERVER_ASSIGN_OR_RETURN(const admin::Cluster cluster,
                           Change(request.cluster().name(), [&](admin::Cluster* changed) {
-                            SERVER_RETURN_IF_ERROR(CheckOneScaling(request));
-                            return UpdateFields(request.cluster(), request.update_mask(),
-                                                {"serve_nodes", "cluster_config"}, changed);
+                            return UpdateScaling(request, changed);
                           }));
   admin::PartialUpdateClusterMetadata metadata;
   *metadata.mutable_original_request() = request;

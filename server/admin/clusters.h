@@ -25,7 +25,7 @@ class Clusters {
       const admin::CreateClusterRequest& request) const;
   absl::StatusOr<admin::Cluster> Get(const admin::GetClusterRequest& request) const;
   absl::StatusOr<admin::ListClustersResponse> List(const admin::ListClustersRequest& request) const;
-  // Only the number of nodes, unless the cluster is scaled automatically.
+  // Only the number of nodes, and not even that of a cluster that is scaled automatically.
   absl::StatusOr<google::longrunning::Operation> Update(const admin::Cluster& request) const;
   absl::StatusOr<google::longrunning::Operation> UpdatePart(
       const admin::PartialUpdateClusterRequest& request) const;

@@ -131,6 +131,51 @@ TEST_F(ClustersTest, AutomaticScalingBeginsAndEndsByPartialUpdates) {
             "serve_nodes, cluster_config");
 }
 
+// As the comments of PartialUpdateCluster in Google's API definitions have it.
+TEST_F(ClustersTest, TheNodesOfAutomaticScalingAreTheServersToSet) {
+  const std::string name = "cluster { name: '" + std::string(kFirstCluster) + "' ";
+  const std::string config = "cluster_config { cluster_autoscaling_config { ";
+  const std::string limits = "autoscaling_limits { min_serve_nodes: 2 max_serve_nodes: 5 } ";
+  const std::string targets = "autoscaling_targets { cpu_utilization_percent: 60 } ";
+  const auto update = [&](const std::string& cluster, const std::string& path) {
+    return Error(&InstanceStub::PartialUpdateCluster,
+                 name + cluster + "} update_mask { paths: " + path + " }");
+  };
+  ASSERT_EQ(
+      update(config + limits + targets + "} }", "'cluster_config.cluster_autoscaling_config'"),
+      "OK");
+  ASSERT_EQ(Get(kFirstCluster).serve_nodes(), 2);
+
+  EXPECT_EQ(update("serve_nodes: 4", "'serve_nodes'"), "OK");
+  EXPECT_EQ(Get(kFirstCluster).serve_nodes(), 2);
+  Call(&InstanceStub::UpdateCluster, "name: '" + std::string(kFirstCluster) + "' serve_nodes: 4");
+  EXPECT_EQ(Get(kFirstCluster).serve_nodes(), 2);
+  EXPECT_EQ(update(config + "autoscaling_limits { min_serve_nodes: 3 max_serve_nodes: 4 } } }",
+                   "'cluster_config.cluster_autoscaling_config.autoscaling_limits'"),
+            "OK");
+  EXPECT_EQ(Get(kFirstCluster).serve_nodes(), 3);
+
+  EXPECT_EQ(update("", "'cluster_config.cluster_autoscaling_config'"),
+            "INVALID_ARGUMENT: an update that ends automatic scaling (cluster_config) must also "
+            "set serve_nodes, and name it in the update_mask");
+  EXPECT_EQ(
+      update("serve_nodes: 7", "'serve_nodes' paths: 'cluster_config.cluster_autoscaling_config'"),
+      "OK");
+  EXPECT_EQ(Get(kFirstCluster).serve_nodes(), 7);
+  EXPECT_FALSE(Get(kFirstCluster).has_cluster_config());
+}
+
+TEST_F(ClustersTest, AClusterWithoutAutomaticScalingHasNoConfig) {
+  Call(&InstanceStub::CreateCluster, Create("second", "serve_nodes: 2 cluster_config {}"));
+  EXPECT_FALSE(Get(kSecondCluster).has_cluster_config());
+  const std::string name = "cluster { name: '" + std::string(kSecondCluster) + "' ";
+  EXPECT_EQ(Error(&InstanceStub::PartialUpdateCluster,
+                  name + "} update_mask { paths: 'cluster_config.cluster_autoscaling_config' }"),
+            "OK");
+  EXPECT_FALSE(Get(kSecondCluster).has_cluster_config());
+  EXPECT_EQ(Get(kSecondCluster).serve_nodes(), 2);
+}
+
 TEST_F(ClustersTest, TheLastClusterAndOneThatAProfileNamesAreNotDeleted) {
   const std::string first = "name: '" + std::string(kFirstCluster) + "'";
   EXPECT_EQ(Error(&InstanceStub::DeleteCluster, first),
