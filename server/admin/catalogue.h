@@ -1,5 +1,5 @@
 // What the server keeps durably and the engine does not know: instances, clusters, app profiles,
-// and which tables are protected from deletion.
+// which tables are protected from deletion, and the form of garbage collection rules.
 //
 // It is the engine's table kCatalogueTable, which has one family, "resource". Version 1 of its
 // format:
@@ -8,11 +8,13 @@
 //   projects/P/instances/I                  Instance
 //   projects/P/instances/I/clusters/C       Cluster
 //   projects/P/instances/I/appProfiles/A    AppProfile
-//   projects/P/instances/I/tables/T         Table, with its name and deletion_protection alone
+//   projects/P/instances/I/tables/T         Table, with its name, its deletion_protection, and the
+//                                           gc_rule of those of its column_families of which the
+//                                           engine has another form (table_record.h)
 //
 // The messages are those of google.bigtable.admin.v2. Each message has its name, which is the row.
-// Tables that are not protected, and instances that only exist because they have tables, have no
-// row (inventory.h).
+// Tables that have neither, and instances that only exist because they have tables, have no row
+// (inventory.h).
 //
 // Example: projects/p/instances/i/tables/t of a protected table has
 //

@@ -8,6 +8,7 @@
 #include "bigtable/schema.h"
 
 #include "server/admin/field_masks.h"
+#include "server/admin/table_record.h"
 #include "server/admin/table_views.h"
 #include "server/convert/column_family.h"
 #include "server/convert/errors.h"
@@ -60,7 +61,7 @@ absl::StatusOr<Family> Converted(const std::string& id, const admin::ColumnFamil
 }
 
 // Without a mask, the rule alone.
-absl::StatusOr<FamilyUpdate> UpdateOf(const Modification& modification) {
+absl::StatusOr<FamilyUpdate> UpdateOf(const Modification& modification, TableRecord* record) {
   google::protobuf::FieldMask mask = modification.update_mask();
   if (mask.paths().empty()) mask.add_paths("gc_rule");
   admin::ColumnFamily changed;
@@ -71,6 +72,7 @@ absl::StatusOr<FamilyUpdate> UpdateOf(const Modification& modification) {
   for (const std::string& path : mask.paths()) {
     if (IsOfField(path, "gc_rule")) {
       update.gc = family.gc;
+      record->SetRule(modification.id(), changed.gc_rule());
     } else {
       update.value_type = family.value_type;
       update.value_operator = family.value_operator;
@@ -79,22 +81,25 @@ absl::StatusOr<FamilyUpdate> UpdateOf(const Modification& modification) {
   return update;
 }
 
-absl::StatusOr<FamilyChange> ChangeOf(const Modification& modification, FamilyNames* names) {
+absl::StatusOr<FamilyChange> ChangeOf(const Modification& modification, FamilyNames* names,
+                                      TableRecord* record) {
   const std::string& id = modification.id();
   switch (modification.mod_case()) {
     case Modification::kCreate: {
       SERVER_ASSIGN_OR_RETURN(Family family, NewFamily(id, modification.create()));
       SERVER_RETURN_IF_ERROR(names->Create(id));
+      record->SetRule(id, modification.create().gc_rule());
       return FamilyChange::Add(id, std::move(family));
     }
     case Modification::kUpdate: {
-      SERVER_ASSIGN_OR_RETURN(FamilyUpdate update, UpdateOf(modification));
+      SERVER_ASSIGN_OR_RETURN(FamilyUpdate update, UpdateOf(modification, record));
       SERVER_RETURN_IF_ERROR(names->Find(id));
       return FamilyChange::Update(id, std::move(update));
     }
     case Modification::kDrop:
       if (!modification.drop()) return Invalid("drop of family ", Quoted(id), " must be true");
       SERVER_RETURN_IF_ERROR(names->Drop(id));
+      record->DropFamily(id);
       return FamilyChange::Drop(id);
     case Modification::MOD_NOT_SET:
       break;
@@ -119,9 +124,11 @@ absl::StatusOr<admin::Table> ColumnFamilies::Modify(
     return Invalid("ModifyColumnFamilies must have at least one modification");
   }
   FamilyNames names(request.name(), schema);
+  SERVER_ASSIGN_OR_RETURN(const TableRecord old, TableRecord::Read(*parts_.catalogue, known.name));
+  TableRecord record = old;
   std::vector<FamilyChange> changes;
   for (const Modification& modification : request.modifications()) {
-    SERVER_ASSIGN_OR_RETURN(FamilyChange change, ChangeOf(modification, &names));
+    SERVER_ASSIGN_OR_RETURN(FamilyChange change, ChangeOf(modification, &names, &record));
     if (modification.has_drop()) {
       SERVER_RETURN_IF_ERROR(parts_.inventory.CheckNotProtected(
           known.name, Cat("its column family ", Quoted(change.name), " cannot be dropped")));
@@ -129,7 +136,15 @@ absl::StatusOr<admin::Table> ColumnFamilies::Modify(
     changes.push_back(std::move(change));
   }
   SERVER_RETURN_IF_ERROR(names.CheckCount());
-  SERVER_RETURN_IF_ERROR(parts_.database->ModifyFamilies(known.engine_name, changes, options));
+  // Before the families: the rules count only once the engine's are equivalent.
+  const bool changes_record = !(record == old);
+  if (changes_record) SERVER_RETURN_IF_ERROR(record.Store(parts_.catalogue));
+  const absl::Status modified =
+      parts_.database->ModifyFamilies(known.engine_name, changes, options);
+  if (!modified.ok()) {
+    if (changes_record) old.Store(parts_.catalogue).IgnoreError();
+    return modified;
+  }
   return ShowTable(parts_, known, admin::Table::SCHEMA_VIEW);
 }
 

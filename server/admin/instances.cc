@@ -8,6 +8,7 @@
 #include "server/admin/change_times.h"
 #include "server/admin/clusters.h"
 #include "server/admin/field_masks.h"
+#include "server/admin/table_record.h"
 #include "server/convert/errors.h"
 
 namespace bigtable::server {
@@ -147,6 +148,7 @@ absl::Status Instances::Delete(const admin::DeleteInstanceRequest& request,
   for (const KnownTable& table : tables) {
     const absl::Status deleted = parts_.database->DeleteTable(table.engine_name, options);
     if (!deleted.ok() && !absl::IsNotFound(deleted)) return deleted;
+    SERVER_RETURN_IF_ERROR(TableRecord::Remove(parts_.catalogue, table.name));
   }
   if (known.is_implicit) return absl::OkStatus();
   Catalogue::Change change(*parts_.catalogue);

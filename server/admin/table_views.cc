@@ -7,6 +7,7 @@
 
 #include "bigtable/schema.h"
 
+#include "server/admin/table_record.h"
 #include "server/convert/column_family.h"
 #include "server/convert/errors.h"
 
@@ -15,12 +16,15 @@ namespace {
 
 absl::Status AddSchema(const AdminParts& parts, const KnownTable& known, admin::Table* table) {
   SERVER_ASSIGN_OR_RETURN(const TableSchema schema, parts.database->GetSchema(known.engine_name));
+  SERVER_ASSIGN_OR_RETURN(const TableRecord record,
+                          TableRecord::Read(*parts.catalogue, known.name));
   for (const auto& [name, family] : schema.families) {
-    (*table->mutable_column_families())[name] = ToProto(family);
+    admin::ColumnFamily& shown = (*table->mutable_column_families())[name];
+    shown = ToProto(family);
+    *shown.mutable_gc_rule() = record.RuleOf(name, family.gc);
   }
   table->set_granularity(admin::Table::MILLIS);
-  SERVER_ASSIGN_OR_RETURN(const bool is_protected, parts.inventory.IsProtected(known.name));
-  table->set_deletion_protection(is_protected);
+  table->set_deletion_protection(record.is_protected());
   return absl::OkStatus();
 }
 

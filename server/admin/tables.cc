@@ -16,6 +16,7 @@
 #include "server/admin/column_families.h"
 #include "server/admin/field_masks.h"
 #include "server/admin/pages.h"
+#include "server/admin/table_record.h"
 #include "server/admin/table_views.h"
 #include "server/convert/errors.h"
 #include "server/convert/limits.h"
@@ -65,18 +66,11 @@ absl::StatusOr<TableSchema> SchemaOf(const admin::Table& table) {
   return schema;
 }
 
-// Only the tables that are protected are in the catalogue.
-absl::Status SetProtected(const TableName& name, bool is_protected, Catalogue* catalogue) {
-  Catalogue::Change change(*catalogue);
-  if (is_protected) {
-    admin::Table table;
-    table.set_name(name.ToString());
-    table.set_deletion_protection(true);
-    change.Put(table);
-  } else {
-    change.Erase(name.ToString());
-  }
-  return catalogue->Apply(change);
+TableRecord RecordOf(const TableName& name, const admin::Table& table) {
+  TableRecord record(name);
+  record.SetProtected(table.deletion_protection());
+  for (const auto& [id, family] : table.column_families()) record.SetRule(id, family.gc_rule());
+  return record;
 }
 
 absl::Status CheckUpdateMask(const google::protobuf::FieldMask& mask) {
@@ -114,11 +108,9 @@ absl::StatusOr<admin::Table> Tables::Create(const admin::CreateTableRequest& req
   if (!absl::IsNotFound(found)) return found;
   // Before the table: it is protected as soon as it exists. If the table is not created after all,
   // the next one of this name sets its own.
-  SERVER_ASSIGN_OR_RETURN(const bool was_protected, parts_.inventory.IsProtected(known.name));
-  const bool is_protected = request.table().deletion_protection();
-  if (is_protected != was_protected) {
-    SERVER_RETURN_IF_ERROR(SetProtected(known.name, is_protected, parts_.catalogue));
-  }
+  SERVER_ASSIGN_OR_RETURN(const TableRecord old, TableRecord::Read(*parts_.catalogue, known.name));
+  const TableRecord record = RecordOf(known.name, request.table());
+  if (!(record == old)) SERVER_RETURN_IF_ERROR(record.Store(parts_.catalogue));
   SERVER_RETURN_IF_ERROR(parts_.database->CreateTable(known.engine_name, schema, create));
   return ShowTable(parts_, known, admin::Table::SCHEMA_VIEW);
 }
@@ -159,7 +151,9 @@ absl::StatusOr<google::longrunning::Operation> Tables::Update(
   const std::lock_guard lock(parts_.catalogue->change_mutex());
   SERVER_ASSIGN_OR_RETURN(const KnownTable known,
                           parts_.inventory.FindTable(request.table().name()));
-  SERVER_RETURN_IF_ERROR(SetProtected(known.name, table.deletion_protection(), parts_.catalogue));
+  SERVER_ASSIGN_OR_RETURN(TableRecord record, TableRecord::Read(*parts_.catalogue, known.name));
+  record.SetProtected(table.deletion_protection());
+  SERVER_RETURN_IF_ERROR(record.Store(parts_.catalogue));
   SERVER_ASSIGN_OR_RETURN(table, ShowTable(parts_, known, admin::Table::SCHEMA_VIEW));
   *metadata.mutable_end_time() = TimestampNow();
   return parts_.operations->Add(table.name(), metadata, table);
@@ -170,7 +164,8 @@ absl::Status Tables::Delete(const admin::DeleteTableRequest& request,
   const std::lock_guard lock(parts_.catalogue->change_mutex());
   SERVER_ASSIGN_OR_RETURN(const KnownTable known, parts_.inventory.FindTable(request.name()));
   SERVER_RETURN_IF_ERROR(parts_.inventory.CheckNotProtected(known.name, "it cannot be deleted"));
-  return parts_.database->DeleteTable(known.engine_name, options);
+  SERVER_RETURN_IF_ERROR(parts_.database->DeleteTable(known.engine_name, options));
+  return TableRecord::Remove(parts_.catalogue, known.name);
 }
 
 absl::Status Tables::DropRows(const admin::DropRowRangeRequest& request,

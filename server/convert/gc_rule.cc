@@ -116,6 +116,22 @@ absl::StatusOr<GcRule> ToGcRule(const Proto& rule) {
   return Convert(rule);
 }
 
+Proto WithWholeMicroseconds(Proto rule) {
+  if (rule.has_max_age()) {
+    const int32_t nanos = rule.max_age().nanos();
+    rule.mutable_max_age()->set_nanos(nanos - nanos % 1000);
+  } else if (rule.has_union_()) {
+    for (Proto& part : *rule.mutable_union_()->mutable_rules()) {
+      part = WithWholeMicroseconds(std::move(part));
+    }
+  } else if (rule.has_intersection()) {
+    for (Proto& part : *rule.mutable_intersection()->mutable_rules()) {
+      part = WithWholeMicroseconds(std::move(part));
+    }
+  }
+  return rule;
+}
+
 Proto ToProto(const GcRule& rule) {
   Proto proto;
   if (rule.steps().size() == 1) return StepToProto(rule.steps()[0]);

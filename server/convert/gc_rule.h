@@ -1,7 +1,7 @@
 // google.bigtable.admin.v2.GcRule as the engine's GcRule, and back.
 //
 // The engine keeps a rule in its simplest form, so what comes back drops the same versions, but may
-// be another expression than what was given.
+// be another expression than what was given. Responses have what was given: admin/table_record.h.
 //
 // Refused with INVALID_ARGUMENT, with the path of the part that is wrong: more than 500 bytes; a
 // max_num_versions below 1; a max_age that is no duration, or less than a millisecond; a union or
@@ -21,6 +21,9 @@ namespace bigtable::server {
 // A rule with nothing set keeps everything, also as a part of another one. An age is rounded down
 // to a microsecond.
 absl::StatusOr<GcRule> ToGcRule(const google::bigtable::admin::v2::GcRule& rule);
+
+// The rule as responses show it: as it was given, but for what an age has below a microsecond.
+google::bigtable::admin::v2::GcRule WithWholeMicroseconds(google::bigtable::admin::v2::GcRule rule);
 
 // Numbers and ages that are too large for the message become the largest that it takes.
 google::bigtable::admin::v2::GcRule ToProto(const GcRule& rule);

@@ -104,6 +104,55 @@ TEST_F(ColumnFamiliesTest, AnUpdateChangesWhatItsMaskNames) {
             "value_type");
 }
 
+TEST_F(ColumnFamiliesTest, ARuleComesBackAsItWasGiven) {
+  const std::string table = "projects/q/instances/other/tables/t";
+  const std::string nested =
+      "union { rules { max_age { seconds: 86400 } } rules { intersection {"
+      " rules { max_age { seconds: 3600 nanos: 1000 } } rules { max_num_versions: 2 } } }"
+      " rules { max_num_versions: 9 } rules { max_num_versions: 12 } }";
+  const auto rule = [&](const std::string& family) {
+    const admin::Table found =
+        Call(&TableStub::GetTable, "name: 'projects/q/instances/other/tables/t'");
+    return Show(found.column_families().at(family).gc_rule());
+  };
+  const auto modify = [&](const std::string& modification) {
+    EXPECT_EQ(ModifyError("modifications { " + modification + " }"), "OK");
+  };
+  modify("id: 'h' create { gc_rule { " + nested + " } }");
+  modify("id: 'f' update { gc_rule { intersection { rules { " + nested + " } } } }");
+  EXPECT_EQ(rule("h"), nested);
+  EXPECT_EQ(rule("f"), "intersection { rules { " + nested + " } }");
+  LosePower();
+  EXPECT_EQ(rule("h"), nested);
+
+  // What a program changes that embeds the engine is in the engine's form.
+  ASSERT_TRUE(database_
+                  ->ModifyFamilies("q..other..t",
+                                   {FamilyChange::Update("h", {.gc = GcRule::MaxVersions(4)})})
+                  .ok());
+  EXPECT_EQ(rule("h"), "max_num_versions: 4");
+
+  // What the engine refuses, and what is dropped, leaves nothing behind.
+  const std::string simple = "gc_rule { max_num_versions: 5 }";
+  EXPECT_NE(ModifyError("modifications { id: 'f' update { " + simple +
+                        " value_type { bytes_type { encoding { raw {} } } } }"
+                        " update_mask { paths: 'gc_rule' paths: 'value_type' } }"
+                        " modifications { id: 'f' update { value_type { aggregate_type {"
+                        " input_type { int64_type { encoding { big_endian_bytes {} } } } sum {} }"
+                        " } } update_mask { paths: 'value_type' } }"),
+            "OK");
+  EXPECT_EQ(rule("f"), "intersection { rules { " + nested + " } }");
+  modify("id: 'f' drop: true } modifications { id: 'f' create { gc_rule { max_num_versions: 1 } }");
+  EXPECT_EQ(rule("f"), "max_num_versions: 1");
+  Call(&TableStub::DeleteTable, "name: '" + table + "'");
+  EXPECT_EQ(catalogue_->Find<admin::Table>(table)->has_value(), false);
+  Call(&TableStub::CreateTable,
+       "parent: 'projects/q/instances/other' table_id: 't'"
+       " table { column_families { key: 'h' value { gc_rule { " +
+           nested + " } } } }");
+  EXPECT_EQ(rule("h"), nested);
+}
+
 TEST_F(ColumnFamiliesTest, AFamilyOfAProtectedTableIsNotDropped) {
   Call(&TableStub::UpdateTable,
        "table { name: 'projects/q/instances/other/tables/t' deletion_protection: true }"
