@@ -17,8 +17,10 @@
 #include "bigtable/options.h"
 #include "bigtable/read_modify_write.h"
 #include "bigtable/row.h"
+#include "bigtable/row_key_sample.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/table.h"
+#include "bigtable/tablet_info.h"
 
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
@@ -26,6 +28,7 @@
 #include "server/convert/mutation.h"
 #include "server/convert/row_message.h"
 #include "server/convert/rules.h"
+#include "server/data/key_sections.h"
 #include "server/data/spare_mutations.h"
 
 namespace bigtable::server {
@@ -175,10 +178,12 @@ absl::Status RowHandlers::SampleRowKeys(const grpc::ServerContext& context,
                                         const data::SampleRowKeysRequest& request,
                                         std::vector<data::SampleRowKeysResponse>* responses) const {
   return WithTable(context, request, [&](Table* table) -> absl::Status {
-    SERVER_ASSIGN_OR_RETURN(const std::vector<RowKeySample> samples,
+    SERVER_ASSIGN_OR_RETURN(std::vector<RowKeySample> samples,
                             table->SampleRowKeys({.deadline = DeadlineOf(context)}));
+    SERVER_ASSIGN_OR_RETURN(const std::vector<TabletInfo> tablets,
+                            tables_->database()->ListTablets(table->name()));
     responses->clear();
-    for (const RowKeySample& sample : samples) {
+    for (const RowKeySample& sample : SectionsOf(std::move(samples), tablets)) {
       data::SampleRowKeysResponse& response = responses->emplace_back();
       response.set_row_key(sample.row);
       response.set_offset_bytes(static_cast<int64_t>(sample.offset_bytes));

@@ -29,6 +29,8 @@ class ServedTables {
   ServedTables(const ServedTables&) = delete;
   ServedTables& operator=(const ServedTables&) = delete;
 
+  Database* database() const { return database_; }
+
   // The table projects/P/instances/I/tables/T in the name of the caller. INVALID_ARGUMENT: not such
   // a name. NOT_FOUND, with this name in the message.
   absl::StatusOr<Table*> Open(std::string_view name, const std::optional<std::string>& caller);
