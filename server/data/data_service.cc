@@ -10,6 +10,7 @@
 #include "grpcpp/support/status.h"
 
 #include "server/convert/errors.h"
+#include "server/data/client_configuration.h"
 #include "server/data/mutate_rows_call.h"
 #include "server/data/sample_row_keys.h"
 #include "server/data/unary_call.h"
@@ -34,6 +35,17 @@ RpcServiceMethod* Refused(const char* name, const char* what) {
   return new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, new Handler(refuse, nullptr));
 }
 
+// The same for a method whose requests are a stream.
+RpcServiceMethod* RefusedStream(const char* name, const char* what) {
+  using Handler =
+      grpc::internal::BidiStreamingHandler<grpc::Service, grpc::ByteBuffer, grpc::ByteBuffer>;
+  const auto refuse = [what](grpc::Service*, grpc::ServerContext*,
+                             grpc::ServerReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>*) {
+    return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, Cat("this server has no ", what));
+  };
+  return new RpcServiceMethod(name, RpcMethod::BIDI_STREAMING, new Handler(refuse, nullptr));
+}
+
 }  // namespace
 
 DataService::DataService(ServedTables* tables, const Authentication* authentication,
@@ -54,6 +66,10 @@ DataService::DataService(ServedTables* tables, const Authentication* authenticat
   Add(METHOD("MutateRows"), Method::kMutateRows, queues_.unary_calls(),
       [this](ServedMethod* served) {
         return std::make_unique<MutateRowsCall>(served, &handlers_);
+      });
+  Add(METHOD("GetClientConfiguration"), Method::kGetClientConfiguration, queues_.unary_calls(),
+      [this](ServedMethod* served) {
+        return std::make_unique<ClientConfigurationCall>(served, &handlers_);
       });
   AddWhatIsNotServed();
 }
@@ -105,6 +121,9 @@ void DataService::AddWhatIsNotServed() {
   AddMethod(Refused(METHOD("ReadChangeStream"), "change streams"));
   AddMethod(Refused(METHOD("ExecuteQuery"), "queries in SQL"));
   AddMethod(Refused(METHOD("PrepareQuery"), "queries in SQL"));
+  AddMethod(RefusedStream(METHOD("OpenTable"), "sessions"));
+  AddMethod(RefusedStream(METHOD("OpenAuthorizedView"), "sessions"));
+  AddMethod(RefusedStream(METHOD("OpenMaterializedView"), "sessions"));
 }
 
 }  // namespace bigtable::server

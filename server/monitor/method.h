@@ -17,12 +17,14 @@ enum class Method : uint8_t {
   kCheckAndMutateRow,
   kReadModifyWriteRow,
   kPingAndWarm,
+  kGetClientConfiguration,
   kAdmin,  // all methods of the admin services, of operations and of the engine
 };
 
-inline constexpr std::array<std::string_view, 8> kMethodNames = {
-    "ReadRows",          "SampleRowKeys",      "MutateRow",   "MutateRows",
-    "CheckAndMutateRow", "ReadModifyWriteRow", "PingAndWarm", "Admin"};
+inline constexpr std::array<std::string_view, 9> kMethodNames = {
+    "ReadRows",    "SampleRowKeys",          "MutateRow",
+    "MutateRows",  "CheckAndMutateRow",      "ReadModifyWriteRow",
+    "PingAndWarm", "GetClientConfiguration", "Admin"};
 inline constexpr size_t kMethods = kMethodNames.size();
 
 }  // namespace bigtable::server

@@ -540,6 +540,47 @@ TEST_F(ServerTest, ARequestThatIsNoMessageIsRefused) {
   }
 }
 
+// Newer clients than the API definitions that the server is built with.
+TEST_F(ServerTest, ClientsAreToldToUseNoSessions) {
+  Start();
+  grpc::GenericStub stub(
+      grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials()));
+  const auto call = [&](const std::string& method, const std::string& bytes, std::string* answer) {
+    const grpc::Slice slice(bytes);
+    const grpc::ByteBuffer request(&slice, 1);
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const auto unary =
+        stub.PrepareUnaryCall(&context, "/google.bigtable.v2.Bigtable/" + method, request, &queue);
+    unary->StartCall();
+    grpc::ByteBuffer response;
+    grpc::Status status;
+    unary->Finish(&response, &status, nullptr);
+    void* tag;
+    bool ok;
+    EXPECT_TRUE(queue.Next(&tag, &ok));
+    grpc::Slice whole;
+    if (answer != nullptr && response.DumpToSingleSlice(&whole).ok()) {
+      answer->assign(reinterpret_cast<const char*>(whole.begin()), whole.size());
+    }
+    return status;
+  };
+  // {1: "projects/local/instances/local"}, and {2: {}, 3: true}: no session_load.
+  const std::string instance = "projects/local/instances/local";
+  std::string answer;
+  EXPECT_TRUE(call("GetClientConfiguration",
+                   std::string("\x0a") + static_cast<char>(instance.size()) + instance, &answer)
+                  .ok());
+  EXPECT_EQ(answer, std::string("\x12\0\x18\x01", 4));
+  EXPECT_EQ(call("GetClientConfiguration", "", nullptr).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  for (const char* method : {"OpenTable", "OpenAuthorizedView", "OpenMaterializedView"}) {
+    const grpc::Status status = call(method, "", nullptr);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+    EXPECT_EQ(status.error_message(), "this server has no sessions") << method;
+  }
+}
+
 TEST_F(ServerTest, ARequestThatIsTooLargeIsRefused) {
   Start();
   const grpc::Status status = Set("r", std::string((256 << 20) + (1 << 20), 'v'));
