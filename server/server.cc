@@ -115,6 +115,8 @@ absl::Status Server::OpenDatabase() {
   SERVER_ASSIGN_OR_RETURN(database_, Database::Open(options_.directory, database));
   SERVER_ASSIGN_OR_RETURN(catalogue_, Catalogue::Open(database_.get()));
   tables_ = std::make_unique<ServedTables>(database_.get(), options_.default_instance);
+  response_params_ = std::make_unique<ResponseParams>(database_.get(), catalogue_.get(),
+                                                      options_.default_instance);
   table_admin_ = std::make_unique<TableAdminService>(
       database_.get(), catalogue_.get(), &operations_, options_.default_instance, &authentication_);
   instance_admin_ = std::make_unique<InstanceAdminService>(
@@ -153,8 +155,8 @@ absl::Status Server::Listen() {
   builder.RegisterService(instance_admin_.get());
   builder.RegisterService(operations_service_.get());
   builder.RegisterService(engine_service_.get());
-  data_ = std::make_unique<DataService>(tables_.get(), &authentication_, &monitor_,
-                                        builder.AddCompletionQueue(), options_.threads,
+  data_ = std::make_unique<DataService>(tables_.get(), response_params_.get(), &authentication_,
+                                        &monitor_, builder.AddCompletionQueue(), options_.threads,
                                         options_.memory / kMemoryOfAStream);
   builder.RegisterService(data_.get());
   grpc_ = builder.BuildAndStart();
@@ -221,6 +223,7 @@ absl::Status Server::Shutdown() {
   if (data_ != nullptr) data_->Shutdown();
   grpc_.reset();
   data_.reset();
+  response_params_.reset();
   catalogue_.reset();
   if (database_ == nullptr) return absl::OkStatus();
   const absl::Status closed = database_->Close();

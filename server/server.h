@@ -23,6 +23,7 @@
 #include "server/admin/table_admin_service.h"
 #include "server/calls/authentication.h"
 #include "server/data/data_service.h"
+#include "server/data/response_params.h"
 #include "server/data/served_tables.h"
 #include "server/health.h"
 #include "server/http/http_server.h"
@@ -83,6 +84,7 @@ class Server {
   OperationStore operations_;
   Resumption resumption_{[this] { return Resume(); }};
   std::unique_ptr<ServedTables> tables_;
+  std::unique_ptr<ResponseParams> response_params_;
 
   std::unique_ptr<TableAdminService> table_admin_;
   std::unique_ptr<InstanceAdminService> instance_admin_;

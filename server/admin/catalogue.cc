@@ -33,7 +33,9 @@ absl::StatusOr<std::unique_ptr<Catalogue>> Catalogue::Open(Database* database) {
 }
 
 absl::Status Catalogue::Apply(const Change& change) {
-  return database_->Apply(change.batch_, {.durability = Durability::kSync});
+  absl::Status applied = database_->Apply(change.batch_, {.durability = Durability::kSync});
+  changes_.fetch_add(1);
+  return applied;
 }
 
 absl::StatusOr<std::optional<std::string>> Catalogue::FindBytes(const std::string& name) const {

@@ -22,6 +22,8 @@
 #ifndef BIGTABLE_SERVER_ADMIN_CATALOGUE_H_
 #define BIGTABLE_SERVER_ADMIN_CATALOGUE_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -94,6 +96,9 @@ class Catalogue {
 
   // Makes the change durable.
   absl::Status Apply(const Change& change);
+  // How many changes were made, or tried, since it was opened: what was read before the last one
+  // may be outdated.
+  uint64_t changes() const { return changes_.load(); }
 
   // Held by a call from its first check until it has made its change, here and in the engine, so
   // that changes of resources are made one at a time.
@@ -111,6 +116,7 @@ class Catalogue {
 
   Database* const database_;
   Table* const table_;
+  std::atomic<uint64_t> changes_{0};
   std::mutex change_mutex_;
 };
 

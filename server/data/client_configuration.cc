@@ -25,6 +25,7 @@ ServedCall::Step ClientConfigurationCall::Begin(grpc::ByteBuffer* bytes) {
   data::PingAndWarmResponse nothing;
   absl::Status status = Parse(bytes, &request);
   if (status.ok()) status = handlers_->PingAndWarm(context(), request, &nothing);
+  SetResource(request.name(), status.ok());
   if (!status.ok()) return End(status);
   return End(status, ToByteBuffer(std::string(kConfiguration, sizeof(kConfiguration))));
 }

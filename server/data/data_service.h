@@ -14,6 +14,7 @@
 #include "server/calls/authentication.h"
 #include "server/calls/call_queues.h"
 #include "server/data/read_rows.h"
+#include "server/data/response_params.h"
 #include "server/data/row_handlers.h"
 #include "server/data/served_call.h"
 #include "server/data/served_tables.h"
@@ -27,7 +28,8 @@ namespace bigtable::server {
 class DataService final : public grpc::Service {
  public:
   // All pointers outlive this. The queue is the server's; for `most_threads` see CallQueues.
-  DataService(ServedTables* tables, const Authentication* authentication, Monitor* monitor,
+  DataService(ServedTables* tables, ResponseParams* response_params,
+              const Authentication* authentication, Monitor* monitor,
               std::unique_ptr<grpc::ServerCompletionQueue> queue, int most_threads,
               size_t most_streams);
 
@@ -52,6 +54,7 @@ class DataService final : public grpc::Service {
   void AddWhatIsNotServed();
 
   const RowHandlers handlers_;
+  ResponseParams* const response_params_;
   Monitor* const monitor_;
   CallQueues queues_;
   Streams streams_;

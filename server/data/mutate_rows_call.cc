@@ -15,7 +15,8 @@ namespace bigtable::server {
 // The slices are references to parts of the message, which the caller releases after them. gRPC
 // counts their memory, and the last release may start work of its quota: only the release of a
 // whole message gives it what that work needs on a thread of ours.
-absl::Status MutateRowsCall::Apply(const grpc::ByteBuffer& request, std::string* response) const {
+absl::Status MutateRowsCall::Apply(const grpc::ByteBuffer& request, std::string* table_name,
+                                   std::string* response) const {
   std::vector<grpc::Slice> slices;
   if (!request.Dump(&slices).ok()) return absl::InternalError("the request cannot be read");
   std::vector<std::string_view> pieces;
@@ -23,13 +24,15 @@ absl::Status MutateRowsCall::Apply(const grpc::ByteBuffer& request, std::string*
   for (const grpc::Slice& slice : slices) {
     pieces.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
   }
-  return handlers_->MutateRows(context(), pieces, response);
+  return handlers_->MutateRows(context(), pieces, table_name, response);
 }
 
 ServedCall::Step MutateRowsCall::Begin(grpc::ByteBuffer* request) {
   std::string response;
-  const absl::Status status = Apply(*request, &response);
+  std::string table_name;
+  const absl::Status status = Apply(*request, &table_name, &response);
   request->Clear();
+  SetResource(table_name, status.ok());
   return status.ok() ? End(status, ToByteBuffer(std::move(response))) : End(status);
 }
 

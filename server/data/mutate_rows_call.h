@@ -21,7 +21,8 @@ class MutateRowsCall final : public ServedCall {
 
  private:
   Step Begin(grpc::ByteBuffer* request) override;
-  absl::Status Apply(const grpc::ByteBuffer& request, std::string* response) const;
+  absl::Status Apply(const grpc::ByteBuffer& request, std::string* table_name,
+                     std::string* response) const;
 
   const RowHandlers* const handlers_;
 };

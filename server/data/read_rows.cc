@@ -33,7 +33,9 @@ ServedCall::Step ReadRowsCall::Begin(grpc::ByteBuffer* request) {
     return End(absl::ResourceExhaustedError(
         Cat("there are ", parts_.most_streams, " open streams, as many as --memory allows")));
   }
-  if (const absl::Status status = Take(request); !status.ok()) return End(status);
+  const absl::Status taken = Take(request);
+  if (!table_name_.empty()) SetResource(table_name_, taken.ok());
+  if (!taken.ok()) return End(taken);
   running_.emplace(parts_.streams);
   reader_.emplace(table_->ReadRows(rows_, filter_, options_));
   return Advance();

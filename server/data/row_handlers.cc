@@ -114,15 +114,15 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
 }
 
 absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
-                                     MutateRowsMessage::Pieces request,
+                                     MutateRowsMessage::Pieces request, std::string* table_name,
                                      std::string* response) const {
   SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
                           authentication_->CallerOf(context));
   SERVER_ASSIGN_OR_RETURN(const MutateRowsMessage message, MutateRowsMessage::Read(request));
+  table_name->assign(message.table_name());
   SERVER_RETURN_IF_ERROR(message.CheckCounts());
   SERVER_RETURN_IF_ERROR(CheckNoView(message.authorized_view_name()));
-  const std::string table_name(message.table_name());
-  SERVER_ASSIGN_OR_RETURN(Table * table, tables_->Open(table_name, caller));
+  SERVER_ASSIGN_OR_RETURN(Table * table, tables_->Open(*table_name, caller));
   const Entries entries(message);
   for (const RowMutation& mutation : entries.mutations()) {
     rows_->Count(table->name(), mutation.row(), RowAccess::kWrite);
@@ -130,7 +130,7 @@ absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
   std::vector<absl::Status> statuses = entries.ApplyTo(table, WriteOptionsOf(context));
   if (std::any_of(statuses.begin(), statuses.end(), absl::IsNotFound)) {
     // Perhaps not a family: the table may have been deleted and created again.
-    SERVER_ASSIGN_OR_RETURN(Table* const now, tables_->OpenAgain(table_name, caller));
+    SERVER_ASSIGN_OR_RETURN(Table* const now, tables_->OpenAgain(*table_name, caller));
     if (now != table) statuses = entries.ApplyTo(now, WriteOptionsOf(context));
   }
   *response = MutateRowsResponseOf(statuses);

@@ -31,11 +31,12 @@ class RowHandlers {
 
   absl::Status MutateRow(const grpc::ServerContext& context, const data::MutateRowRequest& request,
                          data::MutateRowResponse* response) const;
-  // `request` and `response` are the bytes of the messages (convert/mutate_rows.h).
+  // `request` and `response` are the bytes of the messages (convert/mutate_rows.h). `table_name` is
+  // set to that of the request, if it can be read.
   // All entries that are well formed are applied together, with one commit to the log. One that is
   // not, or that the engine refuses, has its own status, and changes nothing.
   absl::Status MutateRows(const grpc::ServerContext& context, MutateRowsMessage::Pieces request,
-                          std::string* response) const;
+                          std::string* table_name, std::string* response) const;
   absl::Status CheckAndMutateRow(const grpc::ServerContext& context,
                                  const data::CheckAndMutateRowRequest& request,
                                  data::CheckAndMutateRowResponse* response) const;

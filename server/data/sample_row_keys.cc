@@ -7,7 +7,10 @@ namespace bigtable::server {
 ServedCall::Step SampleRowKeysCall::Begin(grpc::ByteBuffer* request_bytes) {
   data::SampleRowKeysRequest request;
   absl::Status status = Parse(request_bytes, &request);
-  if (status.ok()) status = handlers_->SampleRowKeys(context(), request, &responses_);
+  if (status.ok()) {
+    status = handlers_->SampleRowKeys(context(), request, &responses_);
+    SetResource(request.table_name(), status.ok());
+  }
   if (!status.ok()) return End(status);
   return Continue(true);
 }

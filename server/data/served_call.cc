@@ -1,5 +1,12 @@
 #include "server/data/served_call.h"
 
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 
 #include "server/convert/errors.h"
@@ -82,7 +89,20 @@ grpc::ByteBuffer ServedCall::Serialize(const google::protobuf::MessageLite& resp
   return bytes;
 }
 
+void ServedCall::SetResource(std::string_view name, bool exists) {
+  const std::shared_ptr<const std::string> params = method_->response_params_->Of(name, exists);
+  if (params != nullptr) context_.AddTrailingMetadata(kResponseParamsTrailer, *params);
+}
+
+// Before the first message, or the end: they take the metadata along.
+void ServedCall::AddTiming() {
+  if (std::exchange(has_timing_, true)) return;
+  const auto taken = std::chrono::duration_cast<std::chrono::milliseconds>(timer_->elapsed());
+  context_.AddInitialMetadata("server-timing", absl::StrCat("gfet4t7; dur=", taken.count()));
+}
+
 ServedCall::Step ServedCall::Send(const grpc::ByteBuffer& message) {
+  AddTiming();
   state_ = State::kSending;
   bytes_sent_ += message.Length();
   trace_.Sends();
@@ -92,6 +112,7 @@ ServedCall::Step ServedCall::Send(const grpc::ByteBuffer& message) {
 }
 
 ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc::ByteBuffer> last) {
+  AddTiming();
   state_ = State::kEnding;
   status_ = ToGrpcStatus(status);
   if (last.has_value()) bytes_sent_ += last->Length();

@@ -6,6 +6,10 @@
 //
 // Messages are bytes (convert/row_chunks.h). To the client, a unary call is a stream of one
 // message.
+//
+// As Cloud Bigtable's, responses begin with the metadata "server-timing: gfet4t7; dur=N", the
+// milliseconds until the first message or the end, and end with a trailer (response_params.h).
+// Clients make metrics of both.
 #ifndef BIGTABLE_SERVER_DATA_SERVED_CALL_H_
 #define BIGTABLE_SERVER_DATA_SERVED_CALL_H_
 
@@ -14,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -28,6 +33,7 @@
 
 #include "server/calls/call_queues.h"
 #include "server/calls/event.h"
+#include "server/data/response_params.h"
 #include "server/monitor/call_counters.h"
 #include "server/monitor/call_trace.h"
 #include "server/monitor/slow_requests.h"
@@ -47,10 +53,11 @@ class ServedMethod {
   using Create = std::function<std::unique_ptr<ServedCall>(ServedMethod* method)>;
 
   // The pointers outlive this. `events` is one of the queues' own.
-  ServedMethod(CallQueues* queues, EventQueue* events, MethodCounters counters,
-               SlowRequests* slow_requests, Accept accept, Create create)
+  ServedMethod(CallQueues* queues, EventQueue* events, ResponseParams* response_params,
+               MethodCounters counters, SlowRequests* slow_requests, Accept accept, Create create)
       : queues_(queues),
         events_(events),
+        response_params_(response_params),
         counters_(counters),
         slow_requests_(slow_requests),
         accept_(std::move(accept)),
@@ -67,6 +74,7 @@ class ServedMethod {
 
   CallQueues* const queues_;
   EventQueue* const events_;
+  ResponseParams* const response_params_;
   const MethodCounters counters_;
   SlowRequests* const slow_requests_;
   const Accept accept_;
@@ -93,6 +101,9 @@ class ServedCall : private Event {
   static absl::Status Parse(grpc::ByteBuffer* bytes, google::protobuf::MessageLite* request);
   static grpc::ByteBuffer Serialize(const google::protobuf::MessageLite& response);
 
+  // The table or the instance that the request names: the call's trailer says which cluster has
+  // served it. At most once, before the end. `exists`: the call has found it.
+  void SetResource(std::string_view name, bool exists);
   Step Send(const grpc::ByteBuffer& message);
   // With a last message, if there is one.
   Step End(const absl::Status& status, std::optional<grpc::ByteBuffer> last = std::nullopt);
@@ -120,6 +131,7 @@ class ServedCall : private Event {
   void Accepted();
   template <typename Function>
   Step RunStep(const Function& step);
+  void AddTiming();
   void Finish();
   void PartEnded();
 
@@ -139,6 +151,7 @@ class ServedCall : private Event {
   Cancellation cancellation_;
   size_t request_size_ = 0;
   size_t bytes_sent_ = 0;
+  bool has_timing_ = false;
 
   // How it ends.
   std::optional<grpc::ByteBuffer> last_;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "absl/status/status.h"
 #include "google/protobuf/arena.h"
@@ -26,13 +27,24 @@ class UnaryCall final : public ServedCall {
       : ServedCall(method), handlers_(handlers), handler_(handler) {}
 
  private:
+  static const std::string& ResourceOf(const data::PingAndWarmRequest& request) {
+    return request.name();
+  }
+  template <typename OfTable>
+  static const std::string& ResourceOf(const OfTable& request) {
+    return request.table_name();
+  }
+
   Step Begin(grpc::ByteBuffer* bytes) override {
     alignas(std::max_align_t) std::array<char, 2048> block;  // enough for most
     google::protobuf::Arena arena(block.data(), block.size());
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(&arena);
     auto* const response = google::protobuf::Arena::CreateMessage<Response>(&arena);
     absl::Status status = Parse(bytes, request);
-    if (status.ok()) status = (handlers_->*handler_)(context(), *request, response);
+    if (status.ok()) {
+      status = (handlers_->*handler_)(context(), *request, response);
+      SetResource(ResourceOf(*request), status.ok());
+    }
     return status.ok() ? End(status, Serialize(*response)) : End(status);
   }
 

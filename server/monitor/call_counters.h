@@ -71,8 +71,10 @@ class CallTimer {
       : counters_(counters), began_(std::chrono::steady_clock::now()) {}
 
   std::chrono::steady_clock::time_point began() const { return began_; }
+  std::chrono::nanoseconds elapsed() const { return std::chrono::steady_clock::now() - began_; }
+
   void End(grpc::StatusCode code, size_t request_bytes, size_t response_bytes) const {
-    const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - began_;
+    const std::chrono::nanoseconds taken = elapsed();
     counters_.counters->Record(counters_.method, code, static_cast<uint64_t>(taken.count()),
                                request_bytes, response_bytes);
   }

@@ -16,7 +16,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "google/bigtable/admin/v2/bigtable_instance_admin.grpc.pb.h"
 #include "google/bigtable/v2/bigtable.grpc.pb.h"
+#include "google/bigtable/v2/response_params.pb.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -27,6 +29,7 @@
 #include "bigtable/bigtable.h"
 
 #include "grpc/grpc.h"
+#include "server/data/response_params.h"
 #include "server/options.h"
 #include "support/expect_status.h"
 #include "support/temp_directory.h"
@@ -538,6 +541,65 @@ TEST_F(ServerTest, ARequestThatIsNoMessageIsRefused) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INTERNAL) << method;
     queue.Shutdown();
   }
+}
+
+// What the metrics of Cloud Bigtable's clients are made of.
+TEST_F(ServerTest, ResponsesSayHowLongTheyTookAndWhichClusterTheyAreFrom) {
+  Start();
+  const auto shown = [](const grpc::ClientContext& context) {
+    const auto timing = context.GetServerInitialMetadata().find("server-timing");
+    if (timing == context.GetServerInitialMetadata().end()) return std::string("no timing");
+    const std::string value(timing->second.data(), timing->second.size());
+    EXPECT_THAT(value, testing::MatchesRegex("gfet4t7; dur=[0-9]+"));
+    const auto trailer = context.GetServerTrailingMetadata().find(kResponseParamsTrailer);
+    if (trailer == context.GetServerTrailingMetadata().end()) return std::string("no cluster");
+    data::ResponseParams params;
+    EXPECT_TRUE(params.ParseFromString({trailer->second.data(), trailer->second.size()}));
+    return absl::StrCat(params.zone_id(), " ", params.cluster_id());
+  };
+  const auto read = [&](const std::string& table) {
+    grpc::ClientContext context;
+    data::ReadRowsRequest request = All();
+    request.set_table_name(table);
+    const auto reader = stub_->ReadRows(&context, request);
+    Drain(reader.get());
+    static_cast<void>(reader->Finish());
+    return shown(context);
+  };
+  const auto mutate = [&] {
+    grpc::ClientContext context;
+    data::MutateRowsRequest request;
+    request.set_table_name(kTable);
+    const auto reader = stub_->MutateRows(&context, request);
+    data::MutateRowsResponse response;
+    while (reader->Read(&response)) {
+    }
+    static_cast<void>(reader->Finish());
+    return shown(context);
+  };
+  const auto ping = [&] {
+    grpc::ClientContext context;
+    data::PingAndWarmRequest request;
+    request.set_name("projects/local/instances/local");
+    data::PingAndWarmResponse response;
+    EXPECT_TRUE(stub_->PingAndWarm(&context, request, &response).ok());
+    return shown(context);
+  };
+  EXPECT_EQ(read("projects/local/instances/other/tables/t"), "no cluster");
+  EXPECT_EQ(read(kTable), "local local-c1");
+  EXPECT_EQ(mutate(), "local local-c1");
+  EXPECT_EQ(ping(), "local local-c1");
+
+  const auto admin_stub = admin::BigtableInstanceAdmin::NewStub(
+      grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials()));
+  admin::CreateClusterRequest create;
+  create.set_parent("projects/local/instances/local");
+  create.set_cluster_id("a-cluster");
+  create.mutable_cluster()->set_location("projects/local/locations/z-1");
+  grpc::ClientContext context;
+  google::longrunning::Operation operation;
+  ASSERT_TRUE(admin_stub->CreateCluster(&context, create, &operation).ok());
+  EXPECT_EQ(read(kTable), "z-1 a-cluster");
 }
 
 // Newer clients than the API definitions that the server is built with.
