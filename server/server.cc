@@ -70,11 +70,26 @@ absl::Time Server::MillisecondClock::Now() {
 
 Server::Server(const ServerOptions& options)
     : options_(options),
-      log_(options.log == LogFormat::kJson ? std::make_shared<JsonLog>(stderr) : nullptr) {}
+      log_(options.log == LogFormat::kJson ? std::make_shared<JsonLog>(stderr) : nullptr),
+      client_errors_(PublicText(options.directory, options.default_instance),
+                     [this](std::string_view method, const absl::Status& error, uint64_t unlogged) {
+                       LogError(method, error, unlogged);
+                     }) {}
 
 void Server::Log(LogSeverity severity, std::string_view message,
                  const JsonLog::Fields& fields) const {
   if (log_ != nullptr) log_->Write(severity, message, fields);
+}
+
+void Server::LogError(std::string_view method, const absl::Status& error, uint64_t unlogged) const {
+  const std::string before = unlogged == 0 ? "" : Cat(unlogged, " others were not logged");
+  if (log_ != nullptr) {
+    return Log(LogSeverity::kError, "a call has failed",
+               {{"method", std::string(method)}, {"error", error.ToString()}, {"before", before}});
+  }
+  // The database alone writes to its log.
+  std::fprintf(stderr, "bigtable-server: %s has failed: %s%s\n", std::string(method).c_str(),
+               error.ToString().c_str(), before.empty() ? "" : Cat(" (", before, ")").c_str());
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
@@ -147,7 +162,8 @@ absl::Status Server::Listen() {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingMillis);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-  interceptors.push_back(WatchAdminCalls(monitor_.calls(), &authentication_, log_.get()));
+  interceptors.push_back(
+      WatchAdminCalls(monitor_.calls(), &authentication_, &client_errors_, log_.get()));
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   int port = 0;
   builder.AddListeningPort(options_.address, std::move(credentials), &port);
@@ -155,9 +171,9 @@ absl::Status Server::Listen() {
   builder.RegisterService(instance_admin_.get());
   builder.RegisterService(operations_service_.get());
   builder.RegisterService(engine_service_.get());
-  data_ = std::make_unique<DataService>(tables_.get(), response_params_.get(), &authentication_,
-                                        &monitor_, builder.AddCompletionQueue(), options_.threads,
-                                        options_.memory / kMemoryOfAStream);
+  data_ = std::make_unique<DataService>(tables_.get(), response_params_.get(), &client_errors_,
+                                        &authentication_, &monitor_, builder.AddCompletionQueue(),
+                                        options_.threads, options_.memory / kMemoryOfAStream);
   builder.RegisterService(data_.get());
   grpc_ = builder.BuildAndStart();
   if (grpc_ == nullptr || (port == 0 && !options_.address.starts_with("unix:"))) {

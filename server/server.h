@@ -22,6 +22,7 @@
 #include "server/admin/resumption.h"
 #include "server/admin/table_admin_service.h"
 #include "server/calls/authentication.h"
+#include "server/calls/client_errors.h"
 #include "server/data/data_service.h"
 #include "server/data/response_params.h"
 #include "server/data/served_tables.h"
@@ -66,6 +67,8 @@ class Server {
   explicit Server(const ServerOptions& options);
   // To the log, if it is the server's too.
   void Log(LogSeverity severity, std::string_view message, const JsonLog::Fields& fields) const;
+  // The whole of an error of which a client gets a part: to the log, or to the standard error.
+  void LogError(std::string_view method, const absl::Status& error, uint64_t unlogged) const;
   absl::Status OpenDatabase();
   absl::Status Listen();
   absl::Status ServeStatus();
@@ -78,6 +81,7 @@ class Server {
   std::string http_address_;
   Monitor monitor_;  // the database and the calls report to it
   Authentication authentication_;
+  ClientErrors client_errors_;
   MillisecondClock clock_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<Catalogue> catalogue_;

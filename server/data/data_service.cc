@@ -49,11 +49,12 @@ RpcServiceMethod* RefusedStream(const char* name, const char* what) {
 }  // namespace
 
 DataService::DataService(ServedTables* tables, ResponseParams* response_params,
-                         const Authentication* authentication, Monitor* monitor,
-                         std::unique_ptr<grpc::ServerCompletionQueue> queue, int most_threads,
-                         size_t most_streams)
-    : handlers_(tables, authentication, monitor->rows()),
+                         ClientErrors* errors, const Authentication* authentication,
+                         Monitor* monitor, std::unique_ptr<grpc::ServerCompletionQueue> queue,
+                         int most_threads, size_t most_streams)
+    : handlers_(tables, authentication, errors, monitor->rows()),
       response_params_(response_params),
+      errors_(errors),
       monitor_(monitor),
       queues_(std::move(queue), most_threads),
       streams_([this] { queues_.streams()->RunSomeEvent(); }),
@@ -94,7 +95,7 @@ void DataService::Add(const char* name, Method method, EventQueue* events,
     RequestAsyncServerStreaming(number, context, request, writer, event_queue, requests, tag);
   };
   methods_.push_back(std::make_unique<ServedMethod>(
-      &queues_, events, response_params_, MethodCounters{monitor_->calls(), method},
+      &queues_, events, response_params_, errors_, MethodCounters{monitor_->calls(), method},
       monitor_->slow_requests(), accept, std::move(create)));
 }
 

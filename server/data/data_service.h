@@ -13,6 +13,7 @@
 
 #include "server/calls/authentication.h"
 #include "server/calls/call_queues.h"
+#include "server/calls/client_errors.h"
 #include "server/data/read_rows.h"
 #include "server/data/response_params.h"
 #include "server/data/row_handlers.h"
@@ -28,7 +29,7 @@ namespace bigtable::server {
 class DataService final : public grpc::Service {
  public:
   // All pointers outlive this. The queue is the server's; for `most_threads` see CallQueues.
-  DataService(ServedTables* tables, ResponseParams* response_params,
+  DataService(ServedTables* tables, ResponseParams* response_params, ClientErrors* errors,
               const Authentication* authentication, Monitor* monitor,
               std::unique_ptr<grpc::ServerCompletionQueue> queue, int most_threads,
               size_t most_streams);
@@ -55,6 +56,7 @@ class DataService final : public grpc::Service {
 
   const RowHandlers handlers_;
   ResponseParams* const response_params_;
+  ClientErrors* const errors_;
   Monitor* const monitor_;
   CallQueues queues_;
   Streams streams_;

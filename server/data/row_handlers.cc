@@ -133,6 +133,9 @@ absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
     SERVER_ASSIGN_OR_RETURN(Table* const now, tables_->OpenAgain(*table_name, caller));
     if (now != table) statuses = entries.ApplyTo(now, WriteOptionsOf(context));
   }
+  for (absl::Status& status : statuses) {
+    if (!status.ok()) status = errors_->For("MutateRows", status);
+  }
   *response = MutateRowsResponseOf(statuses);
   return absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 #include "grpcpp/server_context.h"
 
 #include "server/calls/authentication.h"
+#include "server/calls/client_errors.h"
 #include "server/convert/mutate_rows.h"
 #include "server/data/served_tables.h"
 #include "server/monitor/row_sampler.h"
@@ -24,8 +25,9 @@ namespace data = google::bigtable::v2;
 class RowHandlers {
  public:
   // All outlive this.
-  RowHandlers(ServedTables* tables, const Authentication* authentication, RowSampler* rows)
-      : tables_(tables), authentication_(authentication), rows_(rows) {}
+  RowHandlers(ServedTables* tables, const Authentication* authentication, ClientErrors* errors,
+              RowSampler* rows)
+      : tables_(tables), authentication_(authentication), errors_(errors), rows_(rows) {}
   RowHandlers(const RowHandlers&) = delete;
   RowHandlers& operator=(const RowHandlers&) = delete;
 
@@ -58,6 +60,7 @@ class RowHandlers {
 
   ServedTables* const tables_;
   const Authentication* const authentication_;
+  ClientErrors* const errors_;  // of entries; a call's own are the caller's to shorten
   RowSampler* const rows_;
 };
 

@@ -114,7 +114,8 @@ ServedCall::Step ServedCall::Send(const grpc::ByteBuffer& message) {
 ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc::ByteBuffer> last) {
   AddTiming();
   state_ = State::kEnding;
-  status_ = ToGrpcStatus(status);
+  const std::string_view method = kMethodNames[static_cast<size_t>(method_->counters_.method)];
+  status_ = ToGrpcStatus(method_->errors_->For(method, status));
   if (last.has_value()) bytes_sent_ += last->Length();
   last_ = std::move(last);
   timer_->End(status_.error_code(), request_size_, bytes_sent_);

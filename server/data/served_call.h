@@ -32,6 +32,7 @@
 #include "bigtable/call_options.h"
 
 #include "server/calls/call_queues.h"
+#include "server/calls/client_errors.h"
 #include "server/calls/event.h"
 #include "server/data/response_params.h"
 #include "server/monitor/call_counters.h"
@@ -54,10 +55,12 @@ class ServedMethod {
 
   // The pointers outlive this. `events` is one of the queues' own.
   ServedMethod(CallQueues* queues, EventQueue* events, ResponseParams* response_params,
-               MethodCounters counters, SlowRequests* slow_requests, Accept accept, Create create)
+               ClientErrors* errors, MethodCounters counters, SlowRequests* slow_requests,
+               Accept accept, Create create)
       : queues_(queues),
         events_(events),
         response_params_(response_params),
+        errors_(errors),
         counters_(counters),
         slow_requests_(slow_requests),
         accept_(std::move(accept)),
@@ -75,6 +78,7 @@ class ServedMethod {
   CallQueues* const queues_;
   EventQueue* const events_;
   ResponseParams* const response_params_;
+  ClientErrors* const errors_;
   const MethodCounters counters_;
   SlowRequests* const slow_requests_;
   const Accept accept_;

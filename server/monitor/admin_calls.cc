@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "google/protobuf/message.h"
+#include "google/rpc/status.pb.h"
 #include "grpcpp/support/interceptor.h"
 
 namespace bigtable::server {
@@ -32,13 +33,31 @@ bool ChangesSomething(std::string_view method) {
   return true;
 }
 
+// As the client of the method sees it.
+grpc::Status ForClient(std::string_view method, const grpc::Status& status, ClientErrors* errors) {
+  if (status.ok()) return status;
+  const absl::Status full(static_cast<absl::StatusCode>(static_cast<int>(status.error_code())),
+                          status.error_message());
+  const absl::Status shortened = errors->For(method, full);
+  if (shortened == full) return status;
+  // The details, if there are any, have the message too.
+  google::rpc::Status details;
+  std::string bytes;
+  if (!status.error_details().empty() && details.ParseFromString(status.error_details())) {
+    details.set_message(std::string(shortened.message()));
+    bytes = details.SerializeAsString();
+  }
+  return grpc::Status(status.error_code(), std::string(shortened.message()), bytes);
+}
+
 // One call. Its hooks are called one after another.
 class AdminCall final : public grpc::experimental::Interceptor {
  public:
-  AdminCall(CallCounters* counters, const Authentication* authentication, JsonLog* log,
-            grpc::experimental::ServerRpcInfo* info)
+  AdminCall(CallCounters* counters, const Authentication* authentication, ClientErrors* errors,
+            JsonLog* log, grpc::experimental::ServerRpcInfo* info)
       : timer_({counters, Method::kAdmin}),
         authentication_(authentication),
+        errors_(errors),
         log_(ChangesSomething(info->method()) ? log : nullptr),
         info_(info) {}
 
@@ -53,6 +72,7 @@ class AdminCall final : public grpc::experimental::Interceptor {
       const grpc::Status status = methods->GetSendStatus();
       timer_.End(status.error_code(), request_bytes_, response_bytes_);
       if (log_ != nullptr) Log(status);
+      if (!status.ok()) methods->ModifySendStatus(ForClient(info_->method(), status, errors_));
     }
     methods->Proceed();
   }
@@ -73,6 +93,7 @@ class AdminCall final : public grpc::experimental::Interceptor {
 
   const CallTimer timer_;
   const Authentication* const authentication_;
+  ClientErrors* const errors_;
   JsonLog* const log_;  // null: not logged
   grpc::experimental::ServerRpcInfo* const info_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
@@ -82,8 +103,9 @@ class AdminCall final : public grpc::experimental::Interceptor {
 
 class AdminCalls final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  AdminCalls(CallCounters* counters, const Authentication* authentication, JsonLog* log)
-      : counters_(counters), authentication_(authentication), log_(log) {}
+  AdminCalls(CallCounters* counters, const Authentication* authentication, ClientErrors* errors,
+             JsonLog* log)
+      : counters_(counters), authentication_(authentication), errors_(errors), log_(log) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
@@ -91,20 +113,22 @@ class AdminCalls final : public grpc::experimental::ServerInterceptorFactoryInte
     const bool is_counted = method.starts_with("/google.bigtable.admin.") ||
                             method.starts_with("/google.longrunning.") ||
                             method.starts_with("/bigtable.server.");
-    return is_counted ? new AdminCall(counters_, authentication_, log_, info) : nullptr;
+    return is_counted ? new AdminCall(counters_, authentication_, errors_, log_, info) : nullptr;
   }
 
  private:
   CallCounters* const counters_;
   const Authentication* const authentication_;
+  ClientErrors* const errors_;
   JsonLog* const log_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> WatchAdminCalls(
-    CallCounters* counters, const Authentication* authentication, JsonLog* log) {
-  return std::make_unique<AdminCalls>(counters, authentication, log);
+    CallCounters* counters, const Authentication* authentication, ClientErrors* errors,
+    JsonLog* log) {
+  return std::make_unique<AdminCalls>(counters, authentication, errors, log);
 }
 
 }  // namespace bigtable::server

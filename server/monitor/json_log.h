@@ -5,8 +5,9 @@
 //    "method":"/google.bigtable.admin.v2.BigtableTableAdmin/DeleteTable",
 //    "peer":"ipv4:127.0.0.1:50000","milliseconds":1.25}
 //
-// The database's messages, the start and the end of the server, and each call of the admin services
-// that is there to change something. A field that has nothing to say is not there.
+// The database's messages, the start and the end of the server, errors of which clients get a part,
+// and each call of the admin services that is there to change something. A field that has nothing
+// to say is not there.
 //
 // Thread-safe: lines do not mix. A line that cannot be written is lost, and nothing waits for it
 // but the thread that writes it.

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <netinet/in.h>
@@ -541,6 +542,36 @@ TEST_F(ServerTest, ARequestThatIsNoMessageIsRefused) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INTERNAL) << method;
     queue.Shutdown();
   }
+}
+
+TEST_F(ServerTest, AnErrorDoesNotNameTheFilesOfTheServer) {
+  Start();
+  Fill(200);
+  ASSERT_TRUE(server_->database()->Flush("t").ok());
+  EXPECT_OK(server_->Shutdown());
+  server_.reset();
+  std::filesystem::path largest;
+  for (const auto& file : std::filesystem::directory_iterator(options_.directory + "/sst")) {
+    if (largest.empty() || file.file_size() > std::filesystem::file_size(largest)) {
+      largest = file.path();
+    }
+  }
+  std::fstream damaged(largest, std::ios::in | std::ios::out | std::ios::binary);
+  damaged.seekp(100);
+  damaged << std::string(200, '\xff');
+  damaged.close();
+
+  testing::internal::CaptureStderr();
+  Start();
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, All());
+  Drain(reader.get());
+  const grpc::Status status = reader->Finish();
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DATA_LOSS);
+  EXPECT_THAT(status.error_message(), testing::HasSubstr("a file of the database: "));
+  EXPECT_THAT(status.error_message(), testing::Not(testing::HasSubstr(directory_.path())));
+  EXPECT_THAT(log, testing::HasSubstr("ReadRows has failed: DATA_LOSS: " + largest.string()));
 }
 
 // What the metrics of Cloud Bigtable's clients are made of.
