@@ -17,7 +17,51 @@
 namespace bigtable::server {
 namespace {
 
+// Takes one of these names for its value. CLI11's own transformer explains itself by a dump of the
+// map.
+template <typename Value>
+CLI::Validator OneOf(const std::map<std::string, Value>& values) {
+  std::string rule;
+  for (const auto& [name, value] : values) rule += (rule.empty() ? "" : ", ") + name;
+  return CLI::Validator(
+      [values, rule](std::string& text) {
+        const auto found = values.find(text);
+        if (found == values.end()) return "must be one of " + rule + ", and is " + text;
+        text = std::to_string(static_cast<int>(found->second));
+        return std::string();
+      },
+      "");
+}
+
+CLI::Validator Number() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const size_t digits = text.find_first_not_of("0123456789");
+        return text.empty() || text.size() > 9 || digits != std::string::npos
+                   ? "must be a number, and is " + text
+                   : std::string();
+      },
+      "");
+}
+
+CLI::Validator Size() {
+  return CLI::Validator(
+      [](std::string& text) {
+        std::string bytes = text;
+        try {
+          if (!CLI::AsSizeValue(false)(bytes).empty()) bytes.clear();
+        } catch (const CLI::ValidationError&) {
+          bytes.clear();
+        }
+        if (bytes.empty()) return "must be a size, such as 512MB, and is " + text;
+        text = bytes;
+        return std::string();
+      },
+      "");
+}
+
 void AddFlags(CLI::App* app, ServerOptions* options) {
+  app->set_version_flag("--version", std::string("bigtable-server ") + BIGTABLE_VERSION);
   app->add_option("directory", options->directory, "Directory of the database; made if missing")
       ->required();
   app->add_option("--address", options->address, "Address to listen on; port 0: any that is free")
@@ -37,13 +81,14 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
   app->add_option("--durability", options->durability,
                   "What an acknowledged write survives: none, buffered (the death of the process), "
                   "sync (of the machine)")
-      ->transform(CLI::CheckedTransformer(durabilities).description(""))
+      ->transform(OneOf(durabilities))
       ->default_str("buffered");
   app->add_option("--memory", options->memory,
                   "Bytes for the database, such as 512MB; gRPC may use half as many")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(Size())
       ->default_str("512MB");
   app->add_option("--threads", options->threads, "The most threads that run calls of one kind")
+      ->check(Number())
       ->capture_default_str();
   app->add_option("--certificate", options->certificate, "TLS: file of the certificate, PEM");
   app->add_option("--key", options->key, "TLS: file of its key, PEM");
@@ -61,10 +106,11 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
   app->add_option("--log", options->log,
                   "file: the database's log, LOG in its directory. json: that, and what the server "
                   "does, as lines of JSON to the standard error")
-      ->transform(CLI::CheckedTransformer(logs).description(""))
+      ->transform(OneOf(logs))
       ->default_str("file");
   app->add_option("--drain", options->drain_seconds,
                   "Seconds to wait at the end for calls under way")
+      ->check(Number())
       ->capture_default_str();
 }
 

@@ -46,11 +46,19 @@ struct ServerOptions {
   int drain_seconds = 10;
 };
 
+// The parts of an address that CheckOptions takes; an IPv6 address without its brackets. Plain
+// value.
+struct HostAndPort {
+  std::string host;
+  std::string port;
+};
+HostAndPort SplitAddress(std::string_view address);
+
 // Whether `address`, host:port, can be reached from this machine only.
 bool IsLoopback(std::string_view address);
 
-// InvalidArgument: options that do not fit together, or with which a caller from another machine
-// need not say who it is.
+// InvalidArgument: an option that is not as its rule has it, options that do not fit together, or
+// with which a caller from another machine need not say who it is.
 absl::Status CheckOptions(const ServerOptions& options);
 
 }  // namespace bigtable::server

@@ -17,10 +17,12 @@
 #include "bigtable/options.h"
 
 #include "grpc/grpc.h"
+#include "grpc/support/log.h"
 #include "server/calls/deadline.h"
 #include "server/convert/errors.h"
 #include "server/monitor/admin_calls.h"
 #include "server/option_values.h"
+#include "server/start_checks.h"
 #include "server/tls_files.h"
 
 namespace bigtable::server {
@@ -45,6 +47,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(
     const ServerOptions& options) {
+  // gRPC is not ended with the server: that may wait ten seconds for a timer of its own.
+  static const bool is_kept = (grpc_init(), true);
+  static_cast<void>(is_kept);
   if (options.certificate.empty()) return grpc::InsecureServerCredentials();
   grpc::SslServerCredentialsOptions tls;
   grpc::SslServerCredentialsOptions::PemKeyCertPair pair;
@@ -61,6 +66,17 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsOf(
   SERVER_RETURN_IF_ERROR(CheckTlsFiles(options));
   return grpc::SslServerCredentials(tls);
 }
+
+// While there is one, gRPC logs nothing: why it cannot listen, it prints as a dump of its errors.
+class QuietGrpc {
+ public:
+  QuietGrpc() {
+    gpr_set_log_function([](gpr_log_func_args*) {});
+  }
+  ~QuietGrpc() { gpr_set_log_function(nullptr); }
+  QuietGrpc(const QuietGrpc&) = delete;
+  QuietGrpc& operator=(const QuietGrpc&) = delete;
+};
 
 }  // namespace
 
@@ -94,12 +110,14 @@ void Server::LogError(std::string_view method, const absl::Status& error, uint64
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
   SERVER_RETURN_IF_ERROR(CheckOptions(options));
+  SERVER_RETURN_IF_ERROR(CheckSystem(options));
   std::unique_ptr<Server> server(new Server(options));
   if (!options.tokens.empty()) {
     SERVER_RETURN_IF_ERROR(server->authentication_.ReadTokens(options.tokens));
   }
   if (!options.client_authority.empty()) server->authentication_.UseCertificates();
   server->authentication_.SetAdministrators(options.administrators);
+  SERVER_ASSIGN_OR_RETURN(server->credentials_, CredentialsOf(options));
   SERVER_RETURN_IF_ERROR(server->OpenDatabase());
   SERVER_RETURN_IF_ERROR(server->Listen());
   if (!options.http.empty()) SERVER_RETURN_IF_ERROR(server->ServeStatus());
@@ -141,12 +159,22 @@ absl::Status Server::OpenDatabase() {
   return absl::OkStatus();
 }
 
+absl::Status Server::StartGrpc(grpc::ServerBuilder* builder) {
+  int port = 0;
+  builder->AddListeningPort(options_.address, credentials_, &port);
+  const QuietGrpc quiet;
+  grpc_ = builder->BuildAndStart();
+  const bool is_unix = options_.address.starts_with("unix:");
+  if (grpc_ != nullptr && (port != 0 || is_unix)) {
+    address_ = is_unix ? options_.address
+                       : Cat(options_.address.substr(0, options_.address.rfind(':') + 1), port);
+    return absl::OkStatus();
+  }
+  if (grpc_ == nullptr) data_.reset();  // of which gRPC would complain later
+  return absl::UnavailableError(Cat("--address ", options_.address, ": cannot be listened on"));
+}
+
 absl::Status Server::Listen() {
-  // gRPC is not ended with the server: that may wait ten seconds for a timer of its own.
-  static const bool is_kept = (grpc_init(), true);
-  static_cast<void>(is_kept);
-  SERVER_ASSIGN_OR_RETURN(std::shared_ptr<grpc::ServerCredentials> credentials,
-                          CredentialsOf(options_));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -165,8 +193,6 @@ absl::Status Server::Listen() {
   interceptors.push_back(
       WatchAdminCalls(monitor_.calls(), &authentication_, &client_errors_, log_.get()));
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
-  int port = 0;
-  builder.AddListeningPort(options_.address, std::move(credentials), &port);
   builder.RegisterService(table_admin_.get());
   builder.RegisterService(instance_admin_.get());
   builder.RegisterService(operations_service_.get());
@@ -175,13 +201,8 @@ absl::Status Server::Listen() {
                                         &authentication_, &monitor_, builder.AddCompletionQueue(),
                                         options_.threads, options_.memory / kMemoryOfAStream);
   builder.RegisterService(data_.get());
-  grpc_ = builder.BuildAndStart();
-  if (grpc_ == nullptr || (port == 0 && !options_.address.starts_with("unix:"))) {
-    return absl::UnavailableError(Cat("cannot listen on ", options_.address));
-  }
+  SERVER_RETURN_IF_ERROR(StartGrpc(&builder));
   SERVER_RETURN_IF_ERROR(data_->Start());
-  address_ = port == 0 ? options_.address
-                       : Cat(options_.address.substr(0, options_.address.rfind(':') + 1), port);
   health_ = std::make_unique<Health>(
       database_.get(), options_.directory, [this](const absl::Status& status) {
         grpc_->GetHealthCheckService()->SetServingStatus(status.ok());

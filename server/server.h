@@ -9,7 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
+#include "grpcpp/server_builder.h"
 
 #include "bigtable/clock.h"
 #include "bigtable/database.h"
@@ -37,8 +39,9 @@ namespace bigtable::server {
 
 class Server {
  public:
-  // Opens the database and serves it. Errors are those of CheckOptions and Database::Open;
-  // Unavailable: the address cannot be listened on.
+  // Opens the database and serves it. Errors are those of CheckOptions, CheckSystem and
+  // Database::Open; Unavailable: the address cannot be listened on. What can be found out before
+  // the database is opened, or created, is.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
   // Shutdown, if it was not called.
   ~Server();
@@ -70,6 +73,7 @@ class Server {
   // The whole of an error of which a client gets a part: to the log, or to the standard error.
   void LogError(std::string_view method, const absl::Status& error, uint64_t unlogged) const;
   absl::Status OpenDatabase();
+  absl::Status StartGrpc(grpc::ServerBuilder* builder);
   absl::Status Listen();
   absl::Status ServeStatus();
   HttpTls TlsOfStatus() const;
@@ -81,6 +85,7 @@ class Server {
   std::string http_address_;
   Monitor monitor_;  // the database and the calls report to it
   Authentication authentication_;
+  std::shared_ptr<grpc::ServerCredentials> credentials_;
   ClientErrors client_errors_;
   MillisecondClock clock_;
   std::unique_ptr<Database> database_;

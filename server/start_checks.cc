@@ -1,0 +1,95 @@
+#include "server/start_checks.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <netdb.h>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "server/convert/errors.h"
+
+namespace bigtable::server {
+namespace {
+
+constexpr std::string_view kUnix = "unix:";
+
+absl::Status CheckOpenFiles() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kLeastOpenFiles) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(Cat("the process must be allowed to open at least ",
+                                           kLeastOpenFiles, " files (ulimit -n), and may open ",
+                                           limit.rlim_cur));
+}
+
+// 0, or the error of listening on the address for a moment.
+int TryToListen(const addrinfo& address) {
+  const int listener = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0) return errno;
+  const int on = 1;
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  const bool listens =
+      bind(listener, address.ai_addr, address.ai_addrlen) == 0 && listen(listener, 1) == 0;
+  const int error = listens ? 0 : errno;
+  close(listener);
+  return error;
+}
+
+absl::Status CannotListen(std::string_view flag, const std::string& address, int error) {
+  return absl::UnavailableError(
+      Cat(flag, " ", address, ": cannot be listened on: ", std::strerror(error)));
+}
+
+absl::Status CheckSocketFile(std::string_view flag, const std::string& address) {
+  constexpr size_t kMostBytes = sizeof(sockaddr_un::sun_path) - 1;
+  const std::string path = address.substr(kUnix.size());
+  if (path.size() > kMostBytes) {
+    return Invalid(flag, " ", address, ": the path must have at most ", kMostBytes,
+                   " bytes, and has ", path.size());
+  }
+  const size_t slash = path.rfind('/');
+  const std::string parent =
+      slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+  if (access(parent.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+  return CannotListen(flag, address, errno);
+}
+
+// A host may have several addresses, of which the machine does not have all.
+absl::Status CheckListening(std::string_view flag, const std::string& address) {
+  if (address.empty()) return absl::OkStatus();
+  if (address.starts_with(kUnix)) return CheckSocketFile(flag, address);
+  const HostAndPort parsed = SplitAddress(address);
+  addrinfo hints = {};
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int unknown = getaddrinfo(parsed.host.c_str(), parsed.port.c_str(), &hints, &found);
+  if (unknown != 0) {
+    return Invalid(flag, " ", address, ": the host is not known: ", gai_strerror(unknown));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+  int error = 0;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    error = TryToListen(*each);
+    if (error == 0 || error == EADDRINUSE) break;
+  }
+  return error == 0 ? absl::OkStatus() : CannotListen(flag, address, error);
+}
+
+}  // namespace
+
+absl::Status CheckSystem(const ServerOptions& options) {
+  SERVER_RETURN_IF_ERROR(CheckOpenFiles());
+  SERVER_RETURN_IF_ERROR(CheckListening("--address", options.address));
+  return CheckListening("--http", options.http);
+}
+
+}  // namespace bigtable::server
