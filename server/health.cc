@@ -2,17 +2,25 @@
 
 #include <chrono>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 #include <utility>
 
+#include "bigtable/options.h"
 #include "bigtable/statistics.h"
 
 #include "server/convert/errors.h"
 
 namespace bigtable::server {
 
+const uint64_t Health::kLeastFreeBytes = DatabaseOptions().log_segment_size;
+
 Health::Health(Database* database, std::string directory,
-               std::function<void(const absl::Status&)> report)
-    : database_(database), directory_(std::move(directory)), report_(std::move(report)) {
+               std::function<void(const absl::Status&)> report, uint64_t least_free_bytes)
+    : database_(database),
+      directory_(std::move(directory)),
+      report_(std::move(report)),
+      least_free_bytes_(least_free_bytes) {
   struct stat status = {};
   if (stat(directory_.c_str(), &status) == 0) {
     device_ = status.st_dev;
@@ -40,7 +48,19 @@ absl::Status Health::Check() const {
   const DatabaseStatistics statistics = database_->Statistics();
   SERVER_RETURN_IF_ERROR(statistics.background_error);
   for (const FailingWork& work : statistics.failing_work) SERVER_RETURN_IF_ERROR(work.status);
-  return absl::OkStatus();
+  return CheckSpace();
+}
+
+// What the user that runs the server may take: a file system may reserve the rest for root.
+absl::Status Health::CheckSpace() const {
+  struct statvfs space = {};
+  if (statvfs(directory_.c_str(), &space) != 0) return absl::OkStatus();
+  const uint64_t blocks = geteuid() == 0 ? space.f_bfree : space.f_bavail;
+  const uint64_t free = blocks * space.f_frsize;
+  if (free >= least_free_bytes_) return absl::OkStatus();
+  return absl::ResourceExhaustedError(Cat("the disk of ", directory_, " has ", free,
+                                          " bytes left, and a segment of the log needs ",
+                                          least_free_bytes_));
 }
 
 void Health::Run() {

@@ -1,11 +1,14 @@
 // Whether the server can serve: what gRPC's health service says.
 //
 // SERVING, unless writes fail because of the commit log or METADATA, a flush fails (the disk is
-// full), or the database's directory is not there any more. Looked at once a second.
+// full), the disk has no room for another segment of the log, which a new table may need at once
+// and writes need sooner or later, or the database's directory is not there any more. Looked at
+// once a second.
 #ifndef BIGTABLE_SERVER_HEALTH_H_
 #define BIGTABLE_SERVER_HEALTH_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -20,9 +23,12 @@ namespace bigtable::server {
 // A thread, which ends with the object.
 class Health {
  public:
+  // Bytes that must be free on the disk: a segment of the log.
+  static const uint64_t kLeastFreeBytes;
+
   // `report` is called with each change, by one thread at a time. The database outlives this.
-  Health(Database* database, std::string directory,
-         std::function<void(const absl::Status&)> report);
+  Health(Database* database, std::string directory, std::function<void(const absl::Status&)> report,
+         uint64_t least_free_bytes = kLeastFreeBytes);
   ~Health();
   Health(const Health&) = delete;
   Health& operator=(const Health&) = delete;
@@ -31,11 +37,13 @@ class Health {
   absl::Status Check() const;
 
  private:
+  absl::Status CheckSpace() const;
   void Run();
 
   Database* const database_;
   const std::string directory_;
   const std::function<void(const absl::Status&)> report_;
+  const uint64_t least_free_bytes_;
   uint64_t device_ = 0;  // of the directory when the server began
   uint64_t inode_ = 0;
 
