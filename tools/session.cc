@@ -99,7 +99,7 @@ absl::Status Session::CheckFamily(std::string_view table, const TableSchema& sch
         Cat("table ", Quoted(table), " has no families; `bigtable createfamily` adds one"));
   }
   std::string hint = DidYouMean(family, names);
-  if (hint.empty()) hint = Cat("; it has ", Join(names, ", "));
+  if (hint.empty()) hint = Cat("; it has ", Listed(names));
   return absl::NotFoundError(Cat("table ", Quoted(table), " has no family ", Quoted(family), hint));
 }
 

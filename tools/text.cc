@@ -204,6 +204,13 @@ std::string Join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
+std::string Listed(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 10;
+  if (names.size() <= kMost) return Join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMost);
+  return Join(first, ", ") + " and " + std::to_string(names.size() - kMost) + " more";
+}
+
 std::string Aligned(const std::vector<std::vector<std::string>>& lines) {
   std::vector<size_t> widths;
   for (const std::vector<std::string>& line : lines) {

@@ -42,6 +42,8 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& ca
 // The parts between separators: "a,b" are two, "" is none.
 std::vector<std::string> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
+// The first ten of them, separated by commas, and how many more there are.
+std::string Listed(const std::vector<std::string>& names);
 
 // Lines of words, with columns as wide as their longest word.
 std::string Aligned(const std::vector<std::vector<std::string>>& lines);

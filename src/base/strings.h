@@ -39,14 +39,19 @@ inline std::string Quoted(std::string_view bytes) {
   return out;
 }
 
-// The names of all elements, separated by commas, or "none": for messages. `name_of` is a function
-// or a member.
+// The names of the first elements, separated by commas, and how many more there are; "none" if
+// there are none: for messages, which stay short however many elements there are. `name_of` is a
+// function or a member.
 template <typename Range, typename NameOf = std::identity>
 std::string Listed(const Range& range, NameOf name_of = {}) {
+  constexpr size_t kMost = 10;
   std::string out;
+  size_t count = 0;
   for (const auto& element : range) {
+    if (++count > kMost) continue;
     absl::StrAppend(&out, out.empty() ? "" : ", ", std::invoke(name_of, element));
   }
+  if (count > kMost) absl::StrAppend(&out, " and ", count - kMost, " more");
   return out.empty() ? "none" : out;
 }
 
