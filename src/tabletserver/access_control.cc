@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/shared_errors.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
@@ -27,8 +28,11 @@ bool AccessCheck::CheckWrites(const TableLayout& layout,
                               absl::Span<const EncodedMutation> mutations,
                               absl::Span<absl::Status> statuses) {
   bool may_any = false;
+  SharedErrors errors;
   for (size_t i = 0; i < mutations.size(); ++i) {
-    if (statuses[i].ok()) statuses[i] = CheckWrite(layout, mutations[i].operations);
+    if (statuses[i].ok()) {
+      statuses[i] = errors.Share(CheckWrite(layout, mutations[i].operations));
+    }
     may_any |= statuses[i].ok();
   }
   return may_any;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/shared_errors.h"
 #include "tablet/mutation_check.h"
 
 namespace bigtable {
@@ -53,15 +54,16 @@ bool DataPath::Check(const Write& write, absl::Span<absl::Status> statuses,
                      Admitted* admitted) const {
   admitted->version = write.tablet->Version();
   const TableLayout& layout = admitted->version->layout();
+  SharedErrors errors;
   for (size_t i = 0; i < statuses.size(); ++i) {
-    if (statuses[i].ok()) statuses[i] = CheckMutation(layout, write.mutations[i]);
+    if (statuses[i].ok()) statuses[i] = errors.Share(CheckMutation(layout, write.mutations[i]));
   }
   if (admitted->access.has_value()) [[unlikely]]
     admitted->access->CheckWrites(layout, write.mutations, statuses);
   if (quotas_ != nullptr && quotas_->limits_storage()) [[unlikely]] {
     for (size_t i = 0; i < statuses.size(); ++i) {
       if (statuses[i].ok()) {
-        statuses[i] = quotas_->TakeStorage(layout, write.mutations[i].operations);
+        statuses[i] = errors.Share(quotas_->TakeStorage(layout, write.mutations[i].operations));
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 
+#include "base/shared_errors.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/scan_cache.h"
@@ -287,13 +288,15 @@ absl::Status GroupWriter::LogWrite(Group group, Write* write) {
     if (refused.ok() && !MeetsPrecondition(group, *write)) refused = ConflictError();
   }
   const bool recheck = request.tablet->writer()->layout() != request.layout;
+  SharedErrors errors;
   for (size_t i = 0; i < request.mutations.size(); ++i) {
     absl::Status& status = write->statuses[i];
     if (!status.ok()) continue;
     if (!refused.ok()) {
       status = refused;
     } else if (recheck) {
-      status = CheckMutation(*request.tablet->writer()->layout(), request.mutations[i]);
+      status =
+          errors.Share(CheckMutation(*request.tablet->writer()->layout(), request.mutations[i]));
     }
     if (status.ok() && !request.is_batch) BT_RETURN_IF_ERROR(LogMutation(write, i));
   }

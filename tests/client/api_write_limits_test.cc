@@ -91,6 +91,25 @@ TEST_F(WriteLimitsTest, FamilyMustExistAndTheErrorListsTheFamilies) {
   }
 }
 
+// A batch whose mutations are all refused takes no memory for each of their errors.
+TEST_F(WriteLimitsTest, RefusedMutationsOfABatchShareTheirError) {
+  TableSchema schema;
+  for (int i = 100; i < 200; ++i) schema.families["family" + std::to_string(i)] = {};
+  Table* const table = CreateTable("families", schema);
+  std::vector<RowMutation> mutations;
+  for (int i = 0; i < 100; ++i) {
+    mutations.push_back(RowMutation(std::to_string(i)).Set(i % 2 == 0 ? "x:q" : "y:q", "v"));
+  }
+  const std::vector<absl::Status> statuses = table->ApplyBatch(mutations);
+
+  EXPECT_STATUS(kNotFound, "\"x\"; it has: family100, family101, ", statuses[0]);
+  EXPECT_STATUS(kNotFound, "family109 and 90 more", statuses[0]);
+  EXPECT_STATUS(kNotFound, "\"y\"", statuses[1]);
+  for (size_t i = 2; i < statuses.size(); ++i) {
+    EXPECT_EQ(statuses[i].message().data(), statuses[i % 2].message().data());
+  }
+}
+
 TEST_F(WriteLimitsTest, ARefusedMutationChangesNothing) {
   Set(table_, "r", "f:q", 1, "old");
 
