@@ -92,7 +92,8 @@ std::shared_ptr<FilterNode> MakeTree(Kind kind, std::vector<Filter> parts) {
   }
   node->has_label = labelled > 0;
   if (node->status.ok()) node->status = CheckTree(*node, labelled);
-  node->parts = std::move(parts);
+  // A refused tree has no parts, so that none is deeper than its limit: not even for its destructor.
+  if (node->status.ok()) node->parts = std::move(parts);
   return node;
 }
 

@@ -53,8 +53,8 @@ struct FilterNode {
   int64_t high = 0;
   double probability = 0;
   std::unique_ptr<RE2> regex = nullptr;
-  std::vector<Filter> parts = {};
-  absl::Status status = {};  // what is wrong with it
+  std::vector<Filter> parts = {};  // only if the status is OK
+  absl::Status status = {};        // what is wrong with it
 
   // Properties of the tree below this node, itself included.
   int depth = 1;
