@@ -27,7 +27,7 @@ class Cancellation {
 struct CallOptions {
   // A call that has not ended by then returns DeadlineExceeded. The machine's clock is read when
   // the call begins: setting the clock later moves no deadline.
-  //   * A read checks it between rows and blocks.
+  //   * A read checks it between rows and blocks, and after each 64 KiB within a row.
   //   * A write that is not in the log by then is not applied.
   //   * A change of tables or tablets that has begun is finished.
   absl::Time deadline = absl::InfiniteFuture();

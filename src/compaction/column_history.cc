@@ -8,6 +8,7 @@ namespace {
 
 // The number of entries between two calls of GoOn.
 constexpr size_t kCheckEvery = 256;
+constexpr size_t kCheckEveryBytes = 64 << 10;  // their blocks are read
 
 }  // namespace
 
@@ -21,11 +22,17 @@ void ColumnHistory::Clear() {
 bool ColumnHistory::AddColumn(EntryCursor* entries, std::string_view column_prefix,
                               const Bounds& bounds, GoOn go_on) {
   const size_t key_size = column_prefix.size() + kTrailerSize;
-  size_t met = 0;
+  size_t since_check = 0;  // of entries, and of bytes
+  size_t bytes_since_check = 0;
   for (; entries->valid(); entries->Next()) {
     const std::string_view key = entries->key();
     if (key.size() != key_size || !key.starts_with(column_prefix)) return true;
-    if (++met % kCheckEvery == 0 && !go_on()) return false;
+    bytes_since_check += entries->value().size();
+    if (++since_check == kCheckEvery || bytes_since_check >= kCheckEveryBytes) {
+      if (!go_on()) return false;
+      since_check = 0;
+      bytes_since_check = 0;
+    }
     const EntryVersion version = VersionOf(key);
     last_met_ = std::max(last_met_, version.sequence);
     if (version.sequence <= bounds.written_after || version.sequence > bounds.written_by) continue;

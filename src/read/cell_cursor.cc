@@ -117,7 +117,7 @@ inline bool CellCursor::HasLeftRow() const {
 // What to do with the input's entry. kStay: it is a cell to be returned, unless status() has an
 // error.
 inline CellCursor::Step CellCursor::Examine(std::string_view key) {
-  if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return Step::kStay;
+  if (has_limits_ && !pace_.Count(input_.value().size())) return Step::kStay;
   if (VersionOf(key).sequence > sequence_) return Step::kNext;
   Step step = Enter(key);
   if (step == Step::kStay) step = Look(key);

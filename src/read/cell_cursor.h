@@ -30,6 +30,7 @@
 #include "bigtable/row_range.h"
 
 #include "base/call_limits.h"
+#include "base/call_pace.h"
 #include "base/entry_key.h"
 #include "base/key_buffer.h"
 #include "base/ref_counted.h"
@@ -200,7 +201,7 @@ class CellCursor {
   // The cell is an aggregate, and the input is past it. Beside the other flags of each step.
   bool is_merged_ = false;
   absl::Status behind_row_;  // the error of Next() when it leaves the row
-  uint32_t steps_ = 0;
+  CallPace pace_;            // sets the status
   // Valid while walks_: the rows that were entered, and how many will be when SkipWalkedRows comes.
   uint32_t walked_rows_ = 0;
   uint32_t next_skip_ = 0;

@@ -50,7 +50,10 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
                                                                  : std::numeric_limits<int>::max()),
       filter_(spec.filter),
       newest_(NewestThatPasses(filter_)),
-      sources_(version, spec.settings, &filter_, &input_) {}
+      sources_(version, spec.settings, &filter_, &input_),
+      pace_(&spec.limits, &status_) {
+  if (has_limits_ && !filter_.passes_everything()) filter_.SetPace(&pace_);
+}
 
 void CellCursor::Reset() {
   sources_.Clear();
@@ -249,7 +252,7 @@ bool CellCursor::MergeOlderOnes(const AggregateOperator& op, EntryKind kind, Ent
   do {
     if (status.ok()) status = MergeOlder(op, KindOf(input_.key()), input_.value(), &state);
     if (!status.ok()) return Fail(Annotate(status, Cat("family ", Quoted(family_->name))));
-    if ((++steps_ & 0x3ff) == 0 && !CheckLimits()) return false;
+    if (has_limits_ && !pace_.Count(input_.value().size())) return false;
   } while (NextContribution(first));
   const auto merged = MakeRef<MergedValue>(std::move(state));
   value_ = merged->view();

@@ -15,7 +15,7 @@ using Kind = FilterNode::Kind;
 constexpr int kMostPrograms = 256;
 constexpr uint64_t kSampleSeed = 0x726f7773;  // not that of any checksum that is stored
 
-bool Matches(const FilterNode& node, std::string_view text) {
+bool MatchesAll(const FilterNode& node, std::string_view text) {
   return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *node.regex);
 }
 
@@ -33,7 +33,7 @@ bool FamilyMayPass(const FilterNode& node, std::string_view family) {
     case Kind::kColumnRange:
       return node.text == family;
     case Kind::kFamilyRegex:
-      return Matches(node, family);
+      return MatchesAll(node, family);
     case Kind::kColumnRegex:
     case Kind::kRowRegex:
     case Kind::kRowSample:
@@ -179,6 +179,17 @@ bool FilterProgram::BoundsTimestamps(int64_t* first, int64_t* last) const {
     *last = std::max(*last, to);
   }
   return true;
+}
+
+void FilterProgram::SetPace(CallPace* pace) {
+  pace_ = pace;
+  if (branches_ == nullptr) return;
+  for (FilterProgram& branch : *branches_) branch.SetPace(pace);
+}
+
+bool FilterProgram::Matches(const FilterNode& node, std::string_view text) {
+  if (pace_ != nullptr && !pace_->Count(text.size())) return false;
+  return MatchesAll(node, text);
 }
 
 void FilterProgram::StartRow(std::string_view row) {

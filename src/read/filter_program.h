@@ -20,6 +20,7 @@
 
 #include "bigtable/filter.h"
 
+#include "base/call_pace.h"
 #include "read/filter_node.h"
 
 namespace bigtable {
@@ -48,6 +49,10 @@ class FilterProgram {
   // The timestamps [first, last] that can pass, if the filter bounds them.
   bool BoundsTimestamps(int64_t* first, int64_t* last) const;
 
+  // The program counts the bytes that its regular expressions look at, because a value may have a
+  // hundred million. After a limit has ended the call, nothing passes. `pace` outlives the program.
+  void SetPace(CallPace* pace);
+
   void StartRow(std::string_view row);
   // Called for each column before its cells. kSeekColumn: nothing before seek_qualifier() passes.
   Verdict StartColumn(std::string_view family, std::string_view qualifier);
@@ -73,6 +78,8 @@ class FilterProgram {
   void FindFirstCounting();
   // Whether the column tests of the branches may be applied before cells are counted.
   bool AppliesBranches() const { return branches_ != nullptr && first_counting_ == steps_.size(); }
+  // False also after a limit has ended the call.
+  bool Matches(const FilterNode& node, std::string_view text);
   Verdict StartBranches(std::string_view family, std::string_view qualifier);
   // The verdict of a step on the current row, the current column, or a cell of it. Only steps with
   // cell scope examine the cell.
@@ -82,6 +89,7 @@ class FilterProgram {
   std::unique_ptr<std::vector<FilterProgram>> branches_;  // null: the steps are the whole filter
   // Steps before this one do not count cells of a row, so their column tests can be applied early.
   size_t first_counting_ = 0;
+  CallPace* pace_ = nullptr;  // mostly
   bool row_passes_ = true;
   std::string_view row_;  // in StartRow
   std::string_view family_;
