@@ -101,6 +101,9 @@ class Filter {
 
   // OK, or why the filter is invalid.
   absl::Status status() const;
+  // The instructions of the programs of its regular expressions (RE2::ProgramSize()). A filter has
+  // at most 100,000.
+  int64_t program_size() const;
 
  private:
   friend struct FilterNode;

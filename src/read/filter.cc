@@ -6,6 +6,7 @@
 #include "base/entry_key.h"
 #include "base/strings.h"
 #include "base/time_range.h"
+#include "read/filter_expressions.h"
 #include "read/filter_node.h"
 
 namespace bigtable {
@@ -14,6 +15,8 @@ namespace {
 using Kind = FilterNode::Kind;
 
 constexpr size_t kMostLabelBytes = 15;
+// More than any filter may have. Trees that share their parts could have more than can be counted.
+constexpr int64_t kManyInstructions = int64_t{1} << 40;
 
 std::shared_ptr<FilterNode> MakeNode(Kind kind) {
   auto node = std::make_shared<FilterNode>(FilterNode{.kind = kind});
@@ -23,19 +26,50 @@ std::shared_ptr<FilterNode> MakeNode(Kind kind) {
   return node;
 }
 
-// Bytes, not UTF-8: keys and values are arbitrary.
-std::shared_ptr<FilterNode> MakeRegex(Kind kind, std::string_view regex) {
-  RE2::Options options;
-  options.set_encoding(RE2::Options::EncodingLatin1);
-  options.set_log_errors(false);
-  options.set_dot_nl(true);
-  auto node = MakeNode(kind);
-  node->regex = std::make_unique<RE2>(re2::StringPiece(regex.data(), regex.size()), options);
+void SetExpression(FilterNode* node, std::string_view regex, uint64_t memory) {
+  node->regex = MakeExpression(regex, memory);
+  node->expressions = 1;
+  node->expression_memory = memory;
   if (!node->regex->ok()) {
     node->status = absl::InvalidArgumentError(
         Cat("bad regular expression ", Quoted(regex), ": ", node->regex->error()));
+    return;
   }
+  node->instructions = node->regex->ProgramSize();
+  node->expression_bytes = MostBytesOf(*node->regex);
+}
+
+std::shared_ptr<FilterNode> MakeRegex(Kind kind, std::string_view regex) {
+  auto node = MakeNode(kind);
+  SetExpression(node.get(), regex, kMostExpressionMemory);
   return node;
+}
+
+void ShareMemory(FilterNode* tree, uint64_t memory);
+
+// The same filter, with so much memory for each of its regular expressions.
+Filter WithMemory(const Filter& filter, uint64_t memory) {
+  const FilterNode* const node = FilterNode::Of(filter);
+  if (node == nullptr || node->expressions == 0 || node->expression_memory <= memory) return filter;
+  const auto copy = std::make_shared<FilterNode>(*node);
+  if (node->regex != nullptr) {
+    SetExpression(copy.get(), node->regex->pattern(), memory);
+  } else {
+    ShareMemory(copy.get(), memory);
+  }
+  return FilterNode::ToFilter(copy);
+}
+
+// Each regular expression of the tree gets so much memory. The memory is a power of two, so an
+// expression is made ten times at most, however deep it is in a tree.
+void ShareMemory(FilterNode* tree, uint64_t memory) {
+  tree->expression_memory = memory;
+  tree->expression_bytes = 0;
+  for (Filter& part : tree->parts) {
+    part = WithMemory(part, memory);
+    const FilterNode* const node = FilterNode::Of(part);
+    if (node != nullptr) tree->expression_bytes += node->expression_bytes;
+  }
 }
 
 std::shared_ptr<FilterNode> MakeCount(Kind kind, std::string_view name, int64_t n, int64_t least) {
@@ -57,6 +91,11 @@ absl::Status CheckTree(const FilterNode& tree, int labelled) {
   if (tree.copies > kMostFilterCopies) {
     return absl::InvalidArgumentError(
         Cat("the Interleaves of a filter must pass a cell at most ", kMostFilterCopies, " times"));
+  }
+  if (tree.instructions > kMostFilterInstructions) {
+    return absl::InvalidArgumentError(
+        Cat("the regular expressions of a filter must have at most ", kMostFilterInstructions,
+            " instructions together, and these ", tree.expressions, " have ", tree.instructions));
   }
   if (tree.kind == Kind::kChain && labelled > 1) {
     return absl::InvalidArgumentError("a Chain may have ApplyLabel in only one of its parts");
@@ -86,14 +125,19 @@ std::shared_ptr<FilterNode> MakeTree(Kind kind, std::vector<Filter> parts) {
     node->depth = std::max(node->depth, part == nullptr ? 2 : part->depth + 1);
     node->nodes = std::min(node->nodes + (part == nullptr ? 1 : part->nodes), kMostFilterNodes + 1);
     if (part == nullptr) continue;
+    node->expressions = std::min(node->expressions + part->expressions, kMostFilterNodes + 1);
+    node->instructions = std::min(node->instructions + part->instructions, kManyInstructions);
     node->needs_row |= part->needs_row;
     node->has_sink |= part->has_sink;
     labelled += part->has_label ? 1 : 0;
   }
   node->has_label = labelled > 0;
   if (node->status.ok()) node->status = CheckTree(*node, labelled);
-  // A refused tree has no parts, so that none is deeper than its limit: not even for its destructor.
-  if (node->status.ok()) node->parts = std::move(parts);
+  // A refused tree has no parts, so that none is deeper than its limit: not even for its
+  // destructor.
+  if (!node->status.ok()) return node;
+  node->parts = std::move(parts);
+  if (node->expressions > 0) ShareMemory(node.get(), ExpressionMemory(node->expressions));
   return node;
 }
 
@@ -220,6 +264,8 @@ Filter Filter::Condition(Filter predicate, Filter if_true, Filter if_false) {
   return Filter(
       MakeTree(Kind::kCondition, {std::move(predicate), std::move(if_true), std::move(if_false)}));
 }
+
+int64_t Filter::program_size() const { return node_ == nullptr ? 0 : node_->instructions; }
 
 absl::Status Filter::status() const { return node_ == nullptr ? absl::OkStatus() : node_->status; }
 

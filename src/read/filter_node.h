@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -41,6 +42,7 @@ struct FilterNode {
 
   // Null passes everything. The filter outlives it.
   static const FilterNode* Of(const Filter& filter) { return filter.node_.get(); }
+  static Filter ToFilter(std::shared_ptr<const FilterNode> node) { return Filter(std::move(node)); }
 
   // Of kTimestamps: the last one that passes.
   int64_t last_timestamp() const { return high == TimeRange::kNoEnd ? high : high - 1; }
@@ -52,7 +54,7 @@ struct FilterNode {
   int64_t low = 0;
   int64_t high = 0;
   double probability = 0;
-  std::unique_ptr<RE2> regex = nullptr;
+  std::shared_ptr<const RE2> regex = nullptr;
   std::vector<Filter> parts = {};  // only if the status is OK
   absl::Status status = {};        // what is wrong with it
 
@@ -63,6 +65,15 @@ struct FilterNode {
   bool needs_row = false;  // its result is known only after the whole row was read
   bool has_label = false;
   bool has_sink = false;
+  // Of regular expressions (filter_expressions.h): their number, the instructions of their
+  // programs, the memory that each was made with, and the bytes that all may hold.
+  int expressions = 0;
+  int64_t instructions = 0;
+  uint64_t expression_memory = 0;
+  uint64_t expression_bytes = 0;
+
+  // Whether a read with it takes a ReadMemory.
+  bool takes_memory() const { return needs_row || expressions > 0; }
 };
 
 // The limits of a tree. Evaluation recurses, and servers build filters of other processes.

@@ -8,6 +8,7 @@
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "read/filter_expressions.h"
 #include "read/filter_node.h"
 
 namespace bigtable {
@@ -45,15 +46,26 @@ absl::Status TooLarge() {
                                         " deep"));
 }
 
-// Counts the filters of a tree during its traversal.
+// Counts the filters of a tree during its traversal, and the instructions of its regular
+// expressions, so that one that is too large is refused before it is in memory as a whole.
 class Budget {
  public:
   bool Enter() { return ++depth_ <= kMostFilterDepth && ++nodes_ <= kMostFilterNodes; }
   void Leave() { --depth_; }
+  // For a filter that has no parts.
+  absl::Status TakeInstructions(const Filter& filter) {
+    instructions_ += filter.program_size();
+    if (instructions_ <= kMostFilterInstructions) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        Cat("the regular expressions of a filter must have at most ", kMostFilterInstructions,
+            " instructions together, and with ", Quoted(FilterNode::Of(filter)->regex->pattern()),
+            " they have ", instructions_));
+  }
 
  private:
   int depth_ = 0;
   int nodes_ = 0;
+  int64_t instructions_ = 0;
 };
 
 // --- To bytes ---
@@ -243,6 +255,10 @@ absl::StatusOr<Filter> Parse(Decoder* in, Budget* budget) {
   BT_ASSIGN_OR_RETURN(Filter filter, ParseFields(code, in, budget));
   if (!in->ok()) return absl::InvalidArgumentError("the filter is cut short");
   BT_RETURN_IF_ERROR(filter.status());
+  const FilterNode* const node = FilterNode::Of(filter);
+  if (node != nullptr && node->regex != nullptr) {
+    BT_RETURN_IF_ERROR(budget->TakeInstructions(filter));
+  }
   budget->Leave();
   return filter;
 }

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "read/filter_node.h"
 #include "support/expect_status.h"
+#include "support/heap_peak.h"
 #include "support/random.h"
 #include "support/random_filter.h"
 #include "support/seeds.h"
@@ -151,6 +152,18 @@ TEST(FilterFormatTest, DepthAndSizeAreLimited) {
   EXPECT_OK(DecodeFilter(wide).status());
   EXPECT_STATUS(kInvalidArgument, "at most 1000 parts",
                 EncodeFilter(Filter::Chain({Filter::Chain(most)})).status());
+}
+
+// The expressions are small, and their programs are not.
+TEST(FilterFormatTest, ProgramsAreRefusedBeforeAllAreInMemory) {
+  ASSERT_OK_AND_ASSIGN(const std::string part,
+                       EncodeFilter(Filter::ValueRegex("(abcdefghij){1000}")));
+  std::string bytes = "\x12\xe7\x07";  // an Interleave of 999 filters
+  for (int i = 0; i < 999; ++i) bytes += part;
+  HeapPeak peak;
+  EXPECT_TRUE(IsStatus(absl::StatusCode::kInvalidArgument, DecodeFilter(bytes).status(), "100000",
+                       "(abcdefghij)"));
+  EXPECT_LT(peak.Stop(), uint64_t{24} << 20);
 }
 
 }  // namespace
