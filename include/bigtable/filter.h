@@ -98,6 +98,11 @@ class Filter {
 
   // Interleave, Condition, ApplyLabel and Sink hold the cells of a row in memory until the last one
   // was read. Filters may be nested 50 deep, have 1,000 parts, and pass a cell 1,000 times.
+  //
+  // A read takes memory for its filter (MemoryBudget::Use::kReads): for the cells of a row that it
+  // holds, and for the regular expressions, which share 8 MB, or have 32 KB each if that is more.
+  // It returns ResourceExhausted if it would take more than 4 MB and also more than 256 MB, or more
+  // than half of the memory budget (at least 32 MB) together with all other reads.
 
   // OK, or why the filter is invalid.
   absl::Status status() const;

@@ -33,9 +33,19 @@ class MemoryBudget {
   // of segments that are being filled or wait for it. kIndexes is all data about SSTables except
   // their blocks (indexes, filters, properties, keys, their positions in tablets), and memtables
   // while they are empty. kWriters is SSTables while they are written: their indexes and filters,
-  // buffers and compressors.
-  enum class Use { kMemtables, kLog, kSpareLog, kIndexes, kInMemoryGroups, kBlockCache, kWriters };
-  static constexpr size_t kUses = 7;
+  // buffers and compressors. kReads is what filters of reads take: their regular expressions, and
+  // the cells of a row that is read whole for its filter.
+  enum class Use {
+    kMemtables,
+    kLog,
+    kSpareLog,
+    kIndexes,
+    kInMemoryGroups,
+    kBlockCache,
+    kWriters,
+    kReads
+  };
+  static constexpr size_t kUses = 8;
 
   // `limit` in bytes, at least kMinimum: with less, no database opens.
   static constexpr uint64_t kMinimum = 8 << 20;

@@ -176,6 +176,7 @@ Json MemoryPart(const DatabaseStatistics& statistics) {
           {"indexes", statistics.memory_indexes},
           {"in_memory_groups", statistics.memory_in_memory_groups},
           {"writers", statistics.memory_writers},
+          {"reads", statistics.memory_reads},
           {"block_cache", statistics.memory_block_cache}};
 }
 

@@ -211,9 +211,10 @@ BlockCache::Shard& BlockCache::ShardOf(size_t hash) const {
 
 uint64_t BlockCache::capacity() const {
   uint64_t others = 0;  // not used() minus the cache's part, which may grow between the two reads
-  for (const auto use : {MemoryBudget::Use::kMemtables, MemoryBudget::Use::kLog,
-                         MemoryBudget::Use::kSpareLog, MemoryBudget::Use::kIndexes,
-                         MemoryBudget::Use::kInMemoryGroups, MemoryBudget::Use::kWriters}) {
+  for (const auto use :
+       {MemoryBudget::Use::kMemtables, MemoryBudget::Use::kLog, MemoryBudget::Use::kSpareLog,
+        MemoryBudget::Use::kIndexes, MemoryBudget::Use::kInMemoryGroups,
+        MemoryBudget::Use::kWriters, MemoryBudget::Use::kReads}) {
     others += budget_->used(use);
   }
   const uint64_t limit = budget_->limit();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 
 #include "bigtable/row.h"
@@ -27,7 +28,9 @@ class RowSink {
   void Begin(Pin<TabletVersion>&& version) { builder_.emplace(row_, key_, std::move(version)); }
   void Add(const CellCursor& cursor) { builder_->Add(cursor); }
   void AddCached(const Cell& cell, const Ref<Block>& owner) { builder_->AddInPlace(cell, owner); }
-  void Apply(const RowFilter& filter) { builder_->Apply(filter); }
+  absl::Status Apply(const RowFilter& filter, const RowFilter::Bounds& bounds) {
+    return builder_->Apply(filter, bounds);
+  }
   absl::Span<const Cell> Finish() {
     builder_->Finish();
     return row_->cells();

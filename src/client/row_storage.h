@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 
 #include "bigtable/row.h"
 
@@ -18,6 +20,7 @@
 #include "base/key_buffer.h"
 #include "base/published.h"
 #include "base/ref_counted.h"
+#include "base/status.h"
 #include "read/cell_cursor.h"
 #include "read/row_filter.h"
 #include "tablet/tablet_version.h"
@@ -144,13 +147,21 @@ class RowBuilder {
   }
 
   // Leaves the cells that the filter passes. Not for a Row whose memory is reused: labels would
-  // stay.
-  void Apply(const RowFilter& filter) {
-    const std::vector<Cell> passed = filter.Run(storage_->key.view(), storage_->cells);
+  // stay. After an error the cells are as before.
+  absl::Status Apply(const RowFilter& filter, const RowFilter::Bounds& bounds) {
+    std::vector<Cell> passed;
+    BT_RETURN_IF_ERROR(filter.Run(storage_->key.view(), storage_->cells, bounds, &passed));
     storage_->cells.assign(passed.begin(), passed.end());
+    // Each label is copied once. They are as many as the filter has.
+    absl::flat_hash_map<const char*, CellLabels> copies;
     for (Cell& cell : storage_->cells) {
-      if (!cell.labels.empty()) cell.labels = CellLabels(storage_->Copy(*cell.labels.begin()));
+      if (cell.labels.empty()) continue;
+      const std::string_view label = *cell.labels.begin();
+      CellLabels& copy = copies[label.data()];
+      if (copy.empty()) copy = CellLabels(storage_->Copy(label));
+      cell.labels = copy;
     }
+    return absl::OkStatus();
   }
 
   // Adds a cell whose qualifier and value stay valid as long as `owner`.

@@ -5,6 +5,7 @@
 
 #include "base/shortcuts.h"
 #include "base/status.h"
+#include "read/collected_row.h"
 #include "read/filter_families.h"
 #include "read/filter_node.h"
 #include "read/filter_rows.h"
@@ -124,6 +125,10 @@ TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, c
   spec_ = snapshot->spec();
   spec_.filter = FilterNode::Of(filter);
   spec_.settings.is_traced = calls->is_traced();
+  if (spec_.filter != nullptr && spec_.filter->takes_memory()) {
+    memory_.emplace(table->database->environment()->options.shared_memory_budget);
+    status_ = memory_->Take(spec_.filter->expression_bytes);
+  }
   if (!RowFilter::Needs(spec_.filter)) return;
   filtered_ = std::make_unique<FilteredRows>(spec_.filter);
   elsewhere_ = &filtered_->cell;
@@ -167,7 +172,7 @@ bool TableCursor::ReadRowUpTo(size_t most, Row* row) {
 }
 
 bool TableCursor::ReadRowElsewhere(Row* row, size_t most) {
-  if (remote_ != nullptr ? !remote_->NextRow(row) : !CollectRow(row)) {
+  if (remote_ != nullptr ? !remote_->NextRow(row) : !CollectRow(row, most)) {
     if (remote_ != nullptr) broke_off_ = remote_->broke_off();
     return false;
   }
@@ -176,24 +181,34 @@ bool TableCursor::ReadRowElsewhere(Row* row, size_t most) {
   return true;
 }
 
-// The next row of which the filter passes a cell.
-bool TableCursor::CollectRow(Row* row) {
+bool TableCursor::CollectRow(Row* row, size_t most) {
   bool* const in_part = &filtered_->in_part;
+  memory_->ReturnTo(spec_.filter->expression_bytes);  // without the row before
   while ((*in_part && cells_->Next()) || NextInParts(in_part)) {
     *row = Row();
     RowBuilder builder(row, *cells_, version_, /*reuse=*/false);
-    while (cells_->NextInRow()) builder.Add(*cells_);
-    status_ = cells_->status();
+    status_ = FillAndFilter(&builder, most);
+    builder.Finish();
+    const size_t cells = status_.ok() ? row->cells().size() : 0;
+    memory_->ReturnTo(spec_.filter->expression_bytes + cells * sizeof(Cell));
     if (!status_.ok()) {
-      builder.Finish();
       broke_off_ = true;
       return false;
     }
-    builder.Apply(filtered_->filter);
-    builder.Finish();
-    if (!row->empty()) return true;
+    if (cells > 0) return true;
   }
   return false;
+}
+
+absl::Status TableCursor::FillAndFilter(RowBuilder* row, size_t most) {
+  BT_RETURN_IF_ERROR(TakeMemoryOfCell(*cells_, &*memory_));
+  while (cells_->NextInRow()) {
+    BT_RETURN_IF_ERROR(TakeMemoryOfCell(*cells_, &*memory_));
+    row->Add(*cells_);
+  }
+  BT_RETURN_IF_ERROR(cells_->status());
+  return row->Apply(filtered_->filter,
+                    {.limits = spec_.limits, .memory = &*memory_, .most_cells = most});
 }
 
 bool TableCursor::NextPart() {

@@ -21,6 +21,7 @@
 
 #include "base/published.h"
 #include "base/shortcuts.h"
+#include "cache/read_memory.h"
 #include "client/database_impl.h"
 #include "client/own_writes.h"
 #include "client/remote_calls.h"
@@ -156,7 +157,10 @@ class TableCursor {
   void SkipRowElsewhere();
   bool IsNewRowElsewhere() const;
   bool ReadRowElsewhere(Row* row, size_t most = SIZE_MAX);
-  bool CollectRow(Row* row);
+  // Reads the next row of which the filter passes a cell, and leaves the first `most` cells of it.
+  bool CollectRow(Row* row, size_t most = SIZE_MAX);
+  // The same for the row at whose first cell cells_ stands, and which has that cell.
+  absl::Status FillAndFilter(RowBuilder* row, size_t most);
   // An error came within the row. Returns false.
   [[gnu::cold]] bool BreakOff(const Row& row);
   // Goes to the next range, or to the next tablet of the range. False at the end.
@@ -169,6 +173,7 @@ class TableCursor {
   std::unique_ptr<FilteredRows> filtered_;  // null: cells_ has the cells that pass
   // The cell, if it is not that of cells_: that of one of these two.
   const ReadCell* elsewhere_ = nullptr;
+  std::optional<ReadMemory> memory_;  // of a filter that takes some
   ReadSpec spec_;
   std::vector<RowRange> ranges_;  // not changed after the constructor
   StreamCalls* const calls_;

@@ -1,12 +1,14 @@
 #include "client/transaction_impl.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/info_log.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "cache/read_memory.h"
 #include "client/observed_apply.h"
 #include "client/row_sink.h"
 #include "read/row_probe.h"
@@ -131,6 +133,10 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
         BT_RETURN_IF_ERROR(served.path->CheckRead(version->layout(), spec.filter, table.caller));
         Pin<TabletVersion> overlaid = own_->Over(*served.tablet, *version, RowRange::Single(row));
         if (!overlaid) overlaid = version.Clone();
+        std::optional<ReadMemory> memory;
+        if (spec.filter != nullptr && spec.filter->takes_memory()) {
+          BT_RETURN_IF_ERROR(memory.emplace(version->budget()).Take(spec.filter->expression_bytes));
+        }
         CellCursor cells(overlaid.get(), spec);
         cells.ReadRow(RowProbe(*overlaid, row, spec.filter == nullptr));
         Row result;
@@ -139,14 +145,12 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
         const size_t most =
             options.cell_limit > 0 ? static_cast<size_t>(options.cell_limit) : SIZE_MAX;
         if (RowFilter::Needs(spec.filter)) {
-          AddFirstCells(&cells, SIZE_MAX, &sink);
-          sink.Apply(RowFilter(spec.filter));
+          BT_RETURN_IF_ERROR(ReadWholeRow(&cells, spec, most, &*memory, &sink));
         } else {
           AddFirstCells(&cells, most, &sink);
+          BT_RETURN_IF_ERROR(cells.status());
         }
         sink.Finish();
-        BT_RETURN_IF_ERROR(cells.status());
-        RowBuilder::Truncate(&result, most);
         if (quotas != nullptr) quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
         return result;
       }

@@ -67,6 +67,7 @@ void AddMemory(const ClusterEnvironment& environment, DatabaseStatistics* to) {
   to->memory_indexes = budget.used(MemoryBudget::Use::kIndexes);
   to->memory_in_memory_groups = budget.used(MemoryBudget::Use::kInMemoryGroups);
   to->memory_writers = budget.used(MemoryBudget::Use::kWriters);
+  to->memory_reads = budget.used(MemoryBudget::Use::kReads);
   to->memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
 }
 

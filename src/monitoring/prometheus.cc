@@ -444,6 +444,7 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   out->Add({{"use", "indexes"}}, statistics.memory_indexes);
   out->Add({{"use", "in_memory_groups"}}, statistics.memory_in_memory_groups);
   out->Add({{"use", "writers"}}, statistics.memory_writers);
+  out->Add({{"use", "reads"}}, statistics.memory_reads);
   out->Add({{"use", "block_cache"}}, statistics.memory_block_cache);
 
   out->Gauge("write_stall", "1 for the reason why writers are slowed.");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/call_pace.h"
 #include "cache/scan_cache.h"
 #include "read/filter_program.h"
 
@@ -87,18 +88,24 @@ Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::s
   return MakeRef<Block>(std::move(buffer), size, size);
 }
 
-void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
-                   absl::FunctionRef<void(const Cell&)> add) {
+absl::Status ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
+                           const CallLimits& limits, absl::FunctionRef<void(const Cell&)> add) {
   using Verdict = FilterProgram::Verdict;
   CachedRow row(cached.data());
   FilterProgram program(filter);
   const bool everything = program.passes_everything();
-  if (!everything) program.StartRow(row.row());
+  absl::Status failure;
+  CallPace pace(&limits, &failure);
+  if (!everything) {
+    program.SetPace(&pace);
+    program.StartRow(row.row());
+  }
   Cell cell;
   Cell last;
   bool has_column = false;
   bool column_passes = false;
   while (row.Next(layout, &cell)) {
+    if (!pace.Count(cell.value.size())) break;
     if (!everything) {
       if (!has_column || cell.family != last.family || cell.qualifier != last.qualifier) {
         column_passes = program.StartColumn(cell.family, cell.qualifier) == Verdict::kPass;
@@ -107,12 +114,13 @@ void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterN
       }
       if (!column_passes) continue;
       const Verdict verdict = program.Judge(cell.timestamp.micros(), &cell.value);
-      if (verdict == Verdict::kNextRow) return;
+      if (verdict == Verdict::kNextRow) break;
       if (verdict > Verdict::kNextCell || program.done_with_column()) column_passes = false;
       if (verdict != Verdict::kPass) continue;
     }
     add(cell);
   }
+  return failure;
 }
 
 }  // namespace bigtable

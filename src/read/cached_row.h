@@ -10,10 +10,12 @@
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 
 #include "bigtable/row.h"
 
+#include "base/call_limits.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "cache/block.h"
@@ -27,9 +29,10 @@ Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::s
                          absl::Span<const Cell> cells);
 
 // Calls `add` with the cells of a cached row that pass the filter, until the row ends. They are
-// views of `cached` and of the layout, which must be the layout that the row was made with.
-void ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
-                   absl::FunctionRef<void(const Cell&)> add);
+// views of `cached` and of the layout, which must be the layout that the row was made with. Errors:
+// those of the limits.
+absl::Status ReadCachedRow(const Block& cached, const TableLayout& layout, const FilterNode* filter,
+                           const CallLimits& limits, absl::FunctionRef<void(const Cell&)> add);
 
 }  // namespace bigtable
 

@@ -107,6 +107,8 @@ class TabletVersion final : public Publishable {
   // the version is not a tablet's own.
   EmptyRows* empty_rows() const { return empty_rows_.get(); }
   uint64_t empty_rows_epoch() const { return empty_rows_epoch_; }
+  // What reads of it charge; may be null.
+  const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
 
  private:
   // Without memtables and SSTables, which are charged themselves.

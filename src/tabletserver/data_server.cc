@@ -15,6 +15,7 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "cache/read_memory.h"
 #include "metadata/metadata_format.h"
 #include "read/cell_cursor.h"
 #include "read/collected_row.h"
@@ -89,20 +90,9 @@ std::shared_ptr<Tablet> FirstTablet(const ServerTablets& tablets, const ScanRequ
                          : tablets.Find(request.table_id, request.range.begin());
 }
 
-// Adds the row at whose first cell the cursor stands, and leaves the cursor at the row's end.
-// False, and nothing is added, if it cannot be read to its end.
-bool AddRow(CellCursor* cells, const std::optional<RowFilter>& filter, CellBlockBuilder* block) {
-  if (filter.has_value()) {
-    const CollectedRow row(cells);
-    if (!cells->status().ok()) return false;
-    bool is_new_row = true;
-    for (const Cell& cell : filter->Run(row.key(), row.cells())) {
-      block->Add({row.key(), cell.family, cell.qualifier, cell.timestamp.micros(), cell.value,
-                  cell.labels.empty() ? std::string_view() : *cell.labels.begin()},
-                 std::exchange(is_new_row, false));
-    }
-    return true;
-  }
+// Adds the row at whose first cell the cursor stands, and leaves the cursor at the row's end. After
+// an error nothing is added.
+absl::Status AddRow(CellCursor* cells, CellBlockBuilder* block) {
   bool is_new_row = true;
   do {
     block->Add({cells->row(), cells->family().name, cells->qualifier(), cells->timestamp(),
@@ -110,7 +100,25 @@ bool AddRow(CellCursor* cells, const std::optional<RowFilter>& filter, CellBlock
                std::exchange(is_new_row, false));
   } while (cells->NextInRow());
   if (!cells->status().ok()) block->DropRow();
-  return cells->status().ok();
+  return cells->status();
+}
+
+// The same with a filter that needs the whole row.
+absl::Status AddFilteredRow(CellCursor* cells, const RowFilter& filter,
+                            const RowFilter::Bounds& bounds, CellBlockBuilder* block) {
+  const uint64_t taken = bounds.memory->taken();
+  const CollectedRow row(cells, bounds.memory);
+  BT_RETURN_IF_ERROR(row.status());
+  std::vector<Cell> passed;
+  BT_RETURN_IF_ERROR(filter.Run(row.key(), row.cells(), bounds, &passed));
+  bool is_new_row = true;
+  for (const Cell& cell : passed) {
+    block->Add({row.key(), cell.family, cell.qualifier, cell.timestamp.micros(), cell.value,
+                cell.labels.empty() ? std::string_view() : *cell.labels.begin()},
+               std::exchange(is_new_row, false));
+  }
+  bounds.memory->ReturnTo(taken);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -229,6 +237,11 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   spec.reverse = request.reverse;
   spec.limits.deadline = Deadline::In(request.timeout);
 
+  std::optional<ReadMemory> memory;
+  if (spec.filter != nullptr && spec.filter->takes_memory()) {
+    response.status = memory.emplace(version->budget()).Take(spec.filter->expression_bytes);
+    if (!response.status.ok()) return response;
+  }
   const uint64_t max_bytes = std::clamp<uint64_t>(request.max_bytes, 1, ScanRequest::kMostBytes);
   CellCursor cells(version.get(), spec);
   if (IsSingleRow(request.range) && Shortcuts().Has(Shortcut::kSingleRow)) {
@@ -239,9 +252,14 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   CellBlockBuilder block(&response.cells);
   std::optional<RowFilter> row_filter;
   if (RowFilter::Needs(spec.filter)) row_filter.emplace(spec.filter);
+  absl::Status added;
   bool is_full = false;  // the message, or the number of rows
   while (cells.Next()) {
-    if (!AddRow(&cells, row_filter, &block)) break;
+    added = row_filter.has_value()
+                ? AddFilteredRow(&cells, *row_filter, {.limits = spec.limits, .memory = &*memory},
+                                 &block)
+                : AddRow(&cells, &block);
+    if (!added.ok()) break;
     if (response.cells.size() >= max_bytes ||
         (request.row_limit > 0 && block.rows() == request.row_limit)) {
       response.rest = RestBehind(request.range, cells.row(), request.reverse);
@@ -252,7 +270,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   demand.bytes = response.cells.size();
   if (is_limited) quotas->Charge(demand);
   if (is_full) return response;
-  response.status = cells.status();
+  response.status = added.ok() ? cells.status() : added;
   if (response.status.ok()) {
     response.rest = Rest(request.range, tablet->rows(), request.reverse);
   }

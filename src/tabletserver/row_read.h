@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -19,10 +20,12 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "cache/block.h"
+#include "cache/read_memory.h"
 #include "cache/scan_cache.h"
 #include "monitoring/call_timer.h"
 #include "read/cached_row.h"
 #include "read/cell_cursor.h"
+#include "read/collected_row.h"
 #include "read/filter_node.h"
 #include "read/row_filter.h"
 #include "read/row_probe.h"
@@ -50,11 +53,38 @@ template <typename Sink>
   for (bool more = cells->Next(); more; more = --most > 0 && cells->NextInRow()) sink->Add(*cells);
 }
 
+// Reads the cells of a row, of which a filter needs all, into `sink`, and leaves the first `most`
+// that the filter passes.
+template <typename Sink>
+absl::Status ReadWholeRow(CellCursor* cells, const ReadSpec& spec, size_t most, ReadMemory* memory,
+                          Sink* sink) {
+  for (bool more = cells->Next(); more; more = cells->NextInRow()) {
+    BT_RETURN_IF_ERROR(TakeMemoryOfCell(*cells, memory));
+    sink->Add(*cells);
+  }
+  BT_RETURN_IF_ERROR(cells->status());
+  return sink->Apply(RowFilter(spec.filter),
+                     {.limits = spec.limits, .memory = memory, .most_cells = most});
+}
+
+// The same for a row of the scan cache, with any filter. If the filter does not need the whole row,
+// more than `most` cells may be left.
+template <typename Sink>
+absl::Status ReadWholeRow(const Ref<Block>& cached, const TableLayout& layout, const ReadSpec& spec,
+                          size_t most, ReadMemory* memory, Sink* sink) {
+  BT_RETURN_IF_ERROR(ReadCachedRow(*cached, layout, spec.filter, spec.limits,
+                                   [&](const Cell& cell) { sink->AddCached(cell, cached); }));
+  if (!RowFilter::Needs(spec.filter)) return absl::OkStatus();
+  return sink->Apply(RowFilter(spec.filter),
+                     {.limits = spec.limits, .memory = memory, .most_cells = most});
+}
+
 // Reads the row into `sink`, on the caller's thread:
 //
 //   void Begin(Pin<TabletVersion>&& version)     first; the cells are views of this
 //   void Add(const CellCursor& cursor)           the cell at the cursor
 //   void AddCached(const Cell&, const Ref<Block>& owner)
+//   absl::Status Apply(const RowFilter&, const RowFilter::Bounds&)   leaves what the filter passes
 //   absl::Span<const Cell> Finish()              last; all cells, valid as long as the sink
 //
 // `*superseded`: nothing was read, because the tablet is superseded or the server has lost its
@@ -78,6 +108,10 @@ template <typename Sink>
     read->sample->tablet = Ref<TabletCounters>(tablet.counters());
     spec.settings.is_traced = read->sample->trace != nullptr;
   }
+  std::optional<ReadMemory> memory;
+  if (spec.filter != nullptr && spec.filter->takes_memory()) [[unlikely]] {
+    BT_RETURN_IF_ERROR(memory.emplace(pinned.budget()).Take(spec.filter->expression_bytes));
+  }
   const ShortcutSet shortcuts = Shortcuts();
   // With MaxAge cells expire without a write to their row, so such rows are not cached.
   ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
@@ -91,11 +125,10 @@ template <typename Sink>
     if (cached) {
       if (spec.settings.is_traced) read->sample->trace->scan_cache_hit = true;
       sink->Begin(std::move(version));
-      ReadCachedRow(*cached, pinned.layout(), spec.filter,
-                    [&](const Cell& cell) { sink->AddCached(cell, cached); });
-      if (RowFilter::Needs(spec.filter)) sink->Apply(RowFilter(spec.filter));
+      const absl::Status status = ReadWholeRow(cached, pinned.layout(), spec, read->most_cells,
+                                               memory.has_value() ? &*memory : nullptr, sink);
       sink->Finish();
-      return absl::OkStatus();
+      return status;
     }
   }
   if (!probe.is_prepared()) probe.Prepare(pinned, read->row, spec.filter == nullptr);
@@ -106,14 +139,16 @@ template <typename Sink>
     cells.ReadRange(RowRange::Single(read->row));
   }
   sink->Begin(std::move(version));
-  const bool needs_row = RowFilter::Needs(spec.filter);
+  if (RowFilter::Needs(spec.filter)) [[unlikely]] {
+    const absl::Status status = ReadWholeRow(&cells, spec, read->most_cells, &*memory, sink);
+    sink->Finish();
+    return status;
+  }
   const bool is_limited = read->most_cells < SIZE_MAX;
-  if (is_limited && !needs_row) [[unlikely]] {
+  if (is_limited) [[unlikely]] {
     AddFirstCells(&cells, read->most_cells, sink);
   } else {
     for (bool more = cells.Next(); more; more = cells.NextInRow()) sink->Add(cells);
-    if (needs_row) [[unlikely]]
-      sink->Apply(RowFilter(spec.filter));
   }
   const absl::Span<const Cell> row = sink->Finish();
   BT_RETURN_IF_ERROR(cells.status());

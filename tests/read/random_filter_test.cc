@@ -14,10 +14,12 @@
 #include "gtest/gtest.h"
 
 #include "base/entry_key.h"
+#include "cache/read_memory.h"
 #include "read/cell_cursor.h"
 #include "read/filter_node.h"
 #include "read/row_filter.h"
 #include "support/entry_text.h"
+#include "support/expect_status.h"
 #include "support/model_filter.h"
 #include "support/random.h"
 #include "support/seeds.h"
@@ -91,7 +93,12 @@ class SmallRows {
       for (const Kept& cell : row) {
         passed.push_back({cell.family, cell.qualifier, Timestamp(cell.timestamp), cell.value});
       }
-      if (RowFilter::Needs(spec.filter)) passed = RowFilter(spec.filter).Run(key, passed);
+      if (RowFilter::Needs(spec.filter)) {
+        ReadMemory memory(nullptr);
+        const std::vector<Cell> all = passed;
+        EXPECT_OK(RowFilter(spec.filter)
+                      .Run(key, all, {.limits = spec.limits, .memory = &memory}, &passed));
+      }
       if (passed.empty()) continue;
       rows.push_back({key, {}});
       for (const Cell& cell : passed) {
