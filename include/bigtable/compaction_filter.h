@@ -31,8 +31,11 @@
 // What a removal means. It is not a write: it takes no sequence number, causes no conflict of a
 // transaction, and is not observed. It brings nothing back. Older versions of the column, which
 // have timestamps of their own, stay as they are; with MaxVersions the removed cell counts like the
-// cell that it was, so versions that it has pushed out stay invisible. If such older versions
-// exist, a compaction keeps the key of the cell, without its value, as long as it counts.
+// cell that it was, so versions that it has pushed out stay invisible, whenever they were written.
+// If such older versions exist, in files or in memory, a compaction keeps the key of the cell,
+// without its value, as long as it counts. Otherwise nothing is left of the cell, and it counts
+// against no version that is written later. A version with an older timestamp that is written to
+// the cell's column while the compaction runs may be treated as one that is written after it.
 #ifndef BIGTABLE_COMPACTION_FILTER_H_
 #define BIGTABLE_COMPACTION_FILTER_H_
 

@@ -44,7 +44,9 @@
 // not matter to them. A cell that the filter removes is dropped. If versions are counted and the
 // column has older timestamps, the cell becomes a shadow instead, which nothing hides: it is not
 // returned, and counts like the cell until the rule drops it. Later major compactions drop the
-// shadow once nothing older is left in the column.
+// shadow once nothing older is left in the column. The older timestamps need not be in the inputs:
+// what the cell has pushed out may have been written after it, and be in a memtable or in a newer
+// run (Retention::has_unread_older).
 //
 // Every read sees the entries that a major compaction keeps from before its horizon, and nothing
 // older is left for them to hide. So their versions no longer matter, unless ghosts count against
@@ -138,12 +140,13 @@ class CollectingCursor {
   bool IsFiltered(EntryVersion version) const;
   // Applies it: kKeep, perhaps with filtered_ as the value, or kShadow or kDrop.
   Verdict Filter();
-  // Whether the input's entry, a cell that is kept, may count against older versions that stay.
-  // False is certain.
-  bool MayCount() const;
-  // Whether the column has an entry at an older timestamp than the input's entry. May move the
-  // input and return it.
+  // Whether the input's entry, a cell that the filter removes, may count against an older version
+  // that stays. False is certain. May move the input and return it.
+  bool CountsAgainstOlder();
+  // Whether the column has an entry at an older timestamp than the input's entry, among those that
+  // are read, which may move the input and return it, or among the others.
   bool HasOlder();
+  bool HasUnreadOlder() const;
   // Whether the input's entry, a shadow that nothing hides, makes no difference. May move the input
   // and return it.
   bool IsUseless();

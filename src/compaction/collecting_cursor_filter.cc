@@ -50,18 +50,23 @@ CollectingCursor::Verdict CollectingCursor::Filter() {
       }
       break;
     case CompactionFilter::Decision::kRemove:
-      return MayCount() && HasOlder() ? Verdict::kShadow : Verdict::kDrop;
+      return CountsAgainstOlder() ? Verdict::kShadow : Verdict::kDrop;
   }
   return Verdict::kKeep;
 }
 
-bool CollectingCursor::MayCount() const {
+bool CollectingCursor::CountsAgainstOlder() {
   if (!counts_versions_) return false;
-  // The last version that the rule keeps: all older ones are dropped.
+  // The last version that the rule keeps: all older ones that are read are dropped.
   const bool is_last = retention_->snapshots.empty() && !played_ &&
                        family_->past.versions.empty() && family_->versions.by_age.empty() &&
                        living_ >= family_->versions.most;
-  return !is_last;
+  return (!is_last && HasOlder()) || HasUnreadOlder();
+}
+
+bool CollectingCursor::HasUnreadOlder() const {
+  return retention_->has_unread_older != nullptr &&
+         retention_->has_unread_older(column_prefix_, timestamp_);
 }
 
 bool CollectingCursor::HasOlder() {
@@ -81,6 +86,8 @@ bool CollectingCursor::HasOlder() {
 
 // Such shadows are what is left of cells that a filter has removed, or that a rule has collected by
 // their age. The latter count against what is written later, too.
-bool CollectingCursor::IsUseless() { return family_->versions.by_age.empty() && !HasOlder(); }
+bool CollectingCursor::IsUseless() {
+  return family_->versions.by_age.empty() && !HasOlder() && !HasUnreadOlder();
+}
 
 }  // namespace bigtable

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ struct Retention {
   // change.
   absl::Time now = absl::InfinitePast();
   bool defers_filters = false;
+  // Whether the compaction leaves an entry of the column with an older timestamp unread, because it
+  // was written later than everything that is read. Null: there is none.
+  std::function<bool(std::string_view column_prefix, int64_t timestamp)> has_unread_older = nullptr;
   // A rule is being changed. Nothing is collected before it is clear which rule applies to which
   // entries.
   bool held = false;

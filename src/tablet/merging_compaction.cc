@@ -11,6 +11,7 @@
 #include "compaction/clipped_cursor.h"
 #include "compaction/cursor_pool.h"
 #include "compaction/merging_cursor.h"
+#include "tablet/unread_versions.h"
 
 namespace bigtable {
 namespace {
@@ -147,6 +148,12 @@ absl::Status MergingCompaction::Merge(const Plan& plan, const std::atomic<bool>*
 
   CompactionJob job = MakeCompactionJob(*tablet_, *plan.layout, group_, inputs.is_major, plan.now);
   job.retention.complete_through = plan.complete_through;
+  const UnreadVersions unread(tablet_, group_, plan.replaced);
+  if (inputs.is_major) {
+    job.retention.has_unread_older = [&unread](std::string_view column_prefix, int64_t timestamp) {
+      return unread.HasOlder(column_prefix, timestamp);
+    };
+  }
   job.rate_limiter = environment_.rate_limiter;
   job.cancelled = cancelled;
   job.limits = limits;
