@@ -25,8 +25,10 @@
 //
 // What is passed. Cells that the compaction would keep: not those that were deleted or overwritten,
 // or that the garbage collection rule drops. A compaction that begins while a snapshot of
-// Database::TakeSnapshot lives passes no cells, even if it is one of Compact. Streams, transactions
-// and snapshots that begin while a compaction runs may find a cell before the filter and not after.
+// Database::TakeSnapshot lives passes no cells, even if it is one of Compact. What a
+// compaction keeps without passing it, for a snapshot, stream or transaction, is counted in
+// CompactionStatistics::cells_unfiltered, and the info log has a warning. Streams, transactions and
+// snapshots that begin while a compaction runs may find a cell before the filter and not after.
 //
 // What a removal means. It is not a write: it takes no sequence number, causes no conflict of a
 // transaction, and is not observed. It brings nothing back. Older versions of the column, which

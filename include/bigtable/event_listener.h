@@ -84,6 +84,7 @@ struct CompactionEvent {
   std::vector<EventFile> outputs;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
+  uint64_t cells_unfiltered = 0;  // as in CompactionStatistics
 };
 
 // A segment of a tablet server's commit log. Segments are numbered from 1.

@@ -106,6 +106,9 @@ struct CompactionStatistics {
   uint64_t bytes_read = 0;  // from SSTables
   uint64_t bytes_written = 0;
   absl::Duration time;
+  // Cells of families with a compaction filter that major compactions have kept without passing
+  // them to it, because of a snapshot, a stream or a transaction (bigtable/compaction_filter.h).
+  uint64_t cells_unfiltered = 0;
 };
 
 // One tablet, on its server.

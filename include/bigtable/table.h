@@ -31,8 +31,9 @@ class RowReaderImpl;
 
 // A stream of rows, in key order: what Table::ReadRows returns. The whole stream reads one
 // snapshot: that of its options, or one taken by the call of ReadRows. It pins the memory and files
-// of that snapshot: do not keep it longer than needed. Each row is built in memory as a whole; read
-// larger rows with a Scanner. One thread at a time.
+// of that snapshot until Next() has returned false, or the last row that the limits allow, or until
+// it is destroyed: do not leave it open longer than needed. Each row is built in memory as a whole;
+// read larger rows with a Scanner. One thread at a time.
 //
 // The stream also ends at an error, so check status() after the loop:
 //

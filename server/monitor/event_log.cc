@@ -40,6 +40,12 @@ std::string_view NameOfCompaction(const CompactionEvent& event) {
   return "";
 }
 
+// The cells that a snapshot has kept from their compaction filter.
+std::string Unfiltered(const CompactionEvent& event) {
+  return event.cells_unfiltered == 0 ? ""
+                                     : Cat(", ", event.cells_unfiltered, " cells not filtered");
+}
+
 std::string Files(size_t count) { return Cat(count, count == 1 ? " file" : " files"); }
 
 std::string FilesOf(const CompactionEvent& event) {
@@ -238,7 +244,7 @@ void EventLog::OnCompactionEnded(const CompactionEvent& event) {
        .kind = Kind::kCompaction,
        .location = event.location,
        .what = WithStatus(Cat(NameOfCompaction(event), FilesOf(event), ", ",
-                              Files(event.outputs.size()), " written"),
+                              Files(event.outputs.size()), " written", Unfiltered(event)),
                           event.status),
        .is_failure = !event.status.ok() && !is_cancelled,
        .bytes_read = event.bytes_read,

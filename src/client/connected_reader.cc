@@ -23,12 +23,6 @@ ConnectedReader::ConnectedReader(TableService* service, uint64_t table_id,
 
 bool ConnectedReader::Next(Row* row) {
   if (rows_ == nullptr) return false;
-  const bool is_at_limit = (options_.row_limit > 0 && row_count_ == options_.row_limit) ||
-                           (options_.cell_limit > 0 && cell_count_ == options_.cell_limit);
-  if (is_at_limit) {
-    rows_ = nullptr;
-    return false;
-  }
   absl::StatusOr<bool> has_row = rows_->Next(row);
   if (!has_row.ok()) return Fail(has_row.status());
   if (!*has_row) {
@@ -41,6 +35,9 @@ bool ConnectedReader::Next(Row* row) {
     RowBuilder::Truncate(row, static_cast<size_t>(options_.cell_limit - cell_count_));
     cell_count_ += std::ssize(row->cells());
   }
+  const bool is_at_limit = (options_.row_limit > 0 && row_count_ == options_.row_limit) ||
+                           (options_.cell_limit > 0 && cell_count_ == options_.cell_limit);
+  if (is_at_limit) rows_ = nullptr;  // the service need not go on until this is destroyed
   return true;
 }
 

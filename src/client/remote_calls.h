@@ -74,7 +74,8 @@ class RemoteSnapshot {
  public:
   // Errors of TableImpl::BeginRead.
   absl::Status Fix(const TableImpl& table, const Filter& filter, const ReadOptions& options);
-  bool fixed() const { return held_ != nullptr; }
+  // Gives up the snapshot. Only layout() may be called from here on.
+  void Release() { held_ = nullptr; }
 
   // The table's schema at the time of Fix().
   const TableLayout& layout() const { return *layout_; }

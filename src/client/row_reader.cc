@@ -30,7 +30,8 @@ absl::StatusOr<std::vector<RowRange>> RangesOf(std::string_view token, const Tab
 
 }  // namespace
 
-// A stream of rows, each assembled from the cells of one cursor.
+// A stream of rows, each assembled from the cells of one cursor. At its end, which may be an error
+// or a limit, it gives up everything that it holds of the database.
 class RowReaderImpl {
  public:
   // `ranges`: as RowSet::Normalized() has them, or why there are none.
@@ -53,6 +54,7 @@ class RowReaderImpl {
     if (!status.ok()) {
       unread_ = *std::move(ranges);
       Note(status);
+      Release();
       return;
     }
     cursor_.emplace(table_.get(), &snapshot_, filter_, options_, *std::move(ranges), &calls_);
@@ -61,22 +63,22 @@ class RowReaderImpl {
   bool Next(Row* row) {
     const StreamCalls::Timer timer(&calls_);
     const CallGate::Pass pass(&table_->database->gate);
-    if (!pass) return Fail(table_->database->ClosedError());
-    if (done_) return Finish();
-    if (options_.row_limit > 0 && rows_ == options_.row_limit) return Finish();
+    if (!pass) return Fail(table_->database->ClosedError(), row);
+    if (done_) return Finish(row);
     QuotaControl* const quotas = table_->rates();
     if (quotas != nullptr) [[unlikely]] {
       const absl::Status status = quotas->Begin(table_->DemandOf(0, 0));
-      if (!status.ok()) return Fail(status);
+      if (!status.ok()) return Fail(status, row);
     }
     if (options_.cell_limit > 0) [[unlikely]] {
-      if (!ReadCells(row)) return false;
+      if (!ReadCells(row)) return EndOfRows(row);
     } else if (!cursor_->ReadRow(row, reuses_rows_)) [[unlikely]] {
-      return EndOfRows();
+      return EndOfRows(row);
     }
     if (quotas != nullptr) [[unlikely]]
       quotas->Charge(table_->DemandOf(0, TableImpl::BytesOf(*row)));
-    ++rows_;
+    if (++rows_ == options_.row_limit) [[unlikely]]
+      EndAtLimit();
     return true;
   }
   void NoteTaken(const Row& row) { taken_ = row.key(); }
@@ -106,26 +108,42 @@ class RowReaderImpl {
   }
   // Reads the next row, as far as the limit of cells goes.
   [[gnu::noinline]] bool ReadCells(Row* row) {
-    if (cells_ == options_.cell_limit) return Finish();
-    if (!cursor_->ReadRowUpTo(static_cast<size_t>(options_.cell_limit - cells_), row)) {
-      return EndOfRows();
-    }
+    if (!cursor_->ReadRowUpTo(static_cast<size_t>(options_.cell_limit - cells_), row)) return false;
     cells_ += std::ssize(row->cells());
+    if (cells_ == options_.cell_limit) EndAtLimit();
     return true;
   }
-  [[gnu::cold]] bool EndOfRows() {
-    if (!cursor_->status().ok()) return Fail(cursor_->status());
-    is_read_ = true;
-    return Finish();
+  // The row that was read is the last that the options allow. It keeps its own memory.
+  [[gnu::cold]] void EndAtLimit() {
+    done_ = true;
+    Release();
   }
-  bool Finish() {
+  [[gnu::cold]] bool EndOfRows(Row* row) {
+    if (!cursor_->status().ok()) return Fail(cursor_->status(), row);
+    is_read_ = true;
+    return Finish(row);
+  }
+  // There is no next row. The one before is given up; its key is noted for a token.
+  bool Finish(Row* row) {
     calls_.CountNone();
     done_ = true;
+    Release();
+    if (!row->key().empty()) {
+      NoteTaken(*row);
+      *row = Row();
+    }
     return false;
   }
-  bool Fail(const absl::Status& status) {
+  bool Fail(const absl::Status& status, Row* row) {
     Note(status);
-    return Finish();
+    return Finish(row);
+  }
+  // In a child process everything belongs to the parent.
+  void Release() {
+    if (is_forked()) return;
+    if (cursor_.has_value()) cursor_->Release();
+    snapshot_.Release();
+    options_.snapshot = nullptr;
   }
   // Ends the stream with this error.
   void Note(const absl::Status& status) {
@@ -136,7 +154,7 @@ class RowReaderImpl {
 
   const std::shared_ptr<TableImpl> table_;
   const Filter filter_;
-  const ReadOptions options_;
+  ReadOptions options_;  // without a snapshot at the end
   const bool reuses_rows_ = Shortcuts().Has(Shortcut::kRowStorage);
   ReadSnapshot snapshot_;
   std::optional<TableCursor> cursor_;  // none: it could not begin

@@ -30,7 +30,14 @@ class ScannerImpl {
   const TableImpl& table() const { return *table_; }
   const ReadSnapshot& snapshot() const { return snapshot_; }
   const ReadOptions& options() const { return options_; }
-  void Fail(const absl::Status& status) { status_.Fail(status); }
+  // All streams end at their next move.
+  void Fail(const absl::Status& status) {
+    status_.Fail(status);
+    if (!table_->database->is_forked()) {
+      snapshot_.Release();
+      options_.snapshot = nullptr;
+    }
+  }
   void Moved(ScanStream* stream) { moved_last_ = stream; }
 
   bool ok() const { return status_.ok(); }
@@ -43,7 +50,7 @@ class ScannerImpl {
 
  private:
   const std::shared_ptr<TableImpl> table_;
-  const ReadOptions options_;
+  ReadOptions options_;
   RowRange range_;
   ReadSnapshot snapshot_;
   bool knows_range_ = false;  // the snapshot covers it
@@ -123,6 +130,7 @@ class ScanStreamImpl {
     Move();
   }
   void Move() {
+    if (!scanner_->ok()) return End();
     if (cells_ > 0 && cells_ == scanner_->cell_limit()) return End();
     has_cell_ = IsLastRow() ? cursor_->NextInRow() : cursor_->Next();
     if (!cursor_->status().ok()) return Fail(cursor_->status());
@@ -156,12 +164,12 @@ class ScanStreamImpl {
   void End() {
     has_cell_ = false;
     calls_.CountNone();
+    if (!scanner_->table().database->is_forked()) cursor_.reset();
   }
   void Fail(const absl::Status& status) {
     calls_.Failed(status);
-    calls_.CountNone();
-    has_cell_ = false;
     scanner_->Fail(status);
+    End();
   }
 
   ScannerImpl* const scanner_;

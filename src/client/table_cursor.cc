@@ -71,6 +71,13 @@ absl::Status ReadSnapshot::Extend(const TableImpl& table, absl::Span<const RowRa
   return absl::OkStatus();
 }
 
+void ReadSnapshot::Release() {
+  only_ = {};
+  held_ = nullptr;
+  own_ = nullptr;
+  if (remote_ != nullptr) remote_->Release();
+}
+
 absl::Status ReadSnapshot::PinVersion(const TableImpl& table, size_t i,
                                       Pin<TabletVersion>* version) const {
   const Tablet& tablet = *table_->tablets()[i].tablet;
@@ -135,6 +142,15 @@ TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, c
 }
 
 TableCursor::~TableCursor() = default;
+
+void TableCursor::Release() {
+  elsewhere_ = nullptr;
+  remote_ = nullptr;
+  filtered_ = nullptr;
+  in_part_ = false;
+  cells_.reset();
+  version_ = {};
+}
 
 bool TableCursor::NextInRowElsewhere() {
   return remote_ != nullptr ? remote_->NextInRow() : filtered_->Show();

@@ -48,6 +48,8 @@ class ReadSnapshot {
   // Inside the gate. Makes these ranges readable. Those before become unreadable.
   absl::Status Extend(const TableImpl& table, absl::Span<const RowRange> ranges);
   bool fixed() const { return fixed_; }
+  // The read is over: gives up what it held of the database. Nothing is read any more.
+  void Release();
 
   // The table's schema at the time of Fix().
   const TableLayout& layout() const { return remote_ != nullptr ? remote_->layout() : *layout_; }
@@ -126,6 +128,9 @@ class TableCursor {
   // Otherwise the Row is unchanged since the last call, or has the key of a row that the filter
   // excluded.
   bool broke_off() const { return broke_off_; }
+  // The read is over: gives up the version, and all of its memory. Only broke_off() and ranges()
+  // may be called from here on.
+  void Release();
   // What is read, as far as it is known that the filter passes it.
   const std::vector<RowRange>& ranges() const { return ranges_; }
 

@@ -98,6 +98,9 @@ class CollectingCursor {
   // The entry to write, until the cursor moves.
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
+  // Of a major compaction: the cells before the position that it keeps, and that were not passed to
+  // their filters because a snapshot may see them.
+  uint64_t cells_unfiltered() const { return cells_unfiltered_; }
 
  private:
   enum class Verdict { kKeep, kShadow, kDrop };
@@ -136,8 +139,9 @@ class CollectingCursor {
   void CountNewer(EntryVersion version);
   // Reads the rest of the column, replays its history, and returns the input to its position.
   bool PlayColumn();
-  // Whether the family's filter is to be applied to the input's entry, a cell that is kept.
-  bool IsFiltered(EntryVersion version) const;
+  // Whether the family's filter is to be applied to the input's entry, a cell that is kept. Counts
+  // the cells for which a snapshot is the only reason against it.
+  bool IsFiltered(EntryVersion version);
   // Applies it: kKeep, perhaps with filtered_ as the value, or kShadow or kDrop.
   Verdict Filter();
   // Whether the input's entry, a cell that the filter removes, may count against an older version
@@ -223,6 +227,7 @@ class CollectingCursor {
   std::string made_key_;
 
   // Of filters.
+  uint64_t cells_unfiltered_ = 0;
   bool is_filtered_ = false;  // filtered_ is the value of the entry to write
   std::string filtered_;
   std::string row_scratch_;

@@ -15,9 +15,11 @@
 
 namespace bigtable {
 
-bool CollectingCursor::IsFiltered(EntryVersion version) const {
-  return family_ != nullptr && family_->filter != nullptr && major_ &&
-         version.sequence <= horizon_ && !retention_->held && !retention_->defers_filters;
+bool CollectingCursor::IsFiltered(EntryVersion version) {
+  if (!major_ || family_ == nullptr || family_->filter == nullptr || retention_->held) return false;
+  const bool is_seen = retention_->defers_filters || version.sequence > horizon_;
+  if (is_seen) ++cells_unfiltered_;
+  return !is_seen;
 }
 
 CollectingCursor::Verdict CollectingCursor::Filter() {

@@ -51,6 +51,10 @@ struct CompactionJob {
   // Limits of the call that requested the compaction.
   CallLimits limits;
 
+  // Set by Run: the cells that were not passed to their filters because of a snapshot
+  // (CollectingCursor::cells_unfiltered). May be null.
+  uint64_t* cells_unfiltered = nullptr;
+
   // Writes the files, syncs each, and returns them in key order; none if nothing is left. After an
   // error (of the input, of the file system, of the limits, Cancelled) it removes what it wrote.
   // The caller syncs the directory, possibly after several jobs.

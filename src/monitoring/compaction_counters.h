@@ -19,6 +19,7 @@ class CompactionCounters {
     Add(&bytes_written_, bytes_written);
     Add(&nanos_, static_cast<uint64_t>(nanos));
   }
+  void LeftUnfiltered(uint64_t cells) { Add(&cells_unfiltered_, cells); }
   void Failed(int64_t nanos) {
     Add(&failed_, 1);
     Add(&nanos_, static_cast<uint64_t>(nanos));
@@ -28,7 +29,8 @@ class CompactionCounters {
             .failed = failed_.load(std::memory_order_relaxed),
             .bytes_read = bytes_read_.load(std::memory_order_relaxed),
             .bytes_written = bytes_written_.load(std::memory_order_relaxed),
-            .time = absl::Nanoseconds(nanos_.load(std::memory_order_relaxed))};
+            .time = absl::Nanoseconds(nanos_.load(std::memory_order_relaxed)),
+            .cells_unfiltered = cells_unfiltered_.load(std::memory_order_relaxed)};
   }
 
  private:
@@ -41,6 +43,7 @@ class CompactionCounters {
   std::atomic<uint64_t> bytes_read_{0};
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> nanos_{0};
+  std::atomic<uint64_t> cells_unfiltered_{0};
 };
 
 }  // namespace bigtable

@@ -258,6 +258,9 @@ void AddCompactions(std::string_view of, const Each& each, Exposition* out) {
   metric("_written_bytes_total", "Bytes that compactions wrote to SSTables.",
          &CompactionStatistics::bytes_written);
   metric("_seconds_total", "Time that compactions took.", &CompactionStatistics::time);
+  metric("_unfiltered_cells_total",
+         "Cells that were not passed to their compaction filter because of a snapshot.",
+         &CompactionStatistics::cells_unfiltered);
 }
 
 constexpr std::pair<std::string_view, StallReason> kStallReasons[] = {

@@ -92,6 +92,7 @@ absl::Status MergingCompaction::Run(const std::atomic<bool>* cancelled, const Ca
   event.outputs = outcome_.outputs;
   event.bytes_read = outcome_.bytes_read;
   event.bytes_written = outcome_.bytes_written;
+  event.cells_unfiltered = outcome_.cells_unfiltered;
   events->Push(&EventListener::OnCompactionEnded, event);
   return event.status;
 }
@@ -155,6 +156,7 @@ absl::Status MergingCompaction::Merge(const Plan& plan, const std::atomic<bool>*
     };
   }
   job.rate_limiter = environment_.rate_limiter;
+  job.cells_unfiltered = &outcome_.cells_unfiltered;
   job.cancelled = cancelled;
   job.limits = limits;
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);

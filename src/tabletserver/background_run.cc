@@ -1,4 +1,5 @@
 // How BackgroundWork runs a flush and a compaction, and counts it.
+#include <string>
 #include <utility>
 
 #include "base/status.h"
@@ -24,6 +25,8 @@ void BackgroundWork::Count(CompactionCounters* tablet, CompactionCounters* serve
   }
   tablet->Finished(outcome.bytes_read, outcome.bytes_written, nanos);
   server->Finished(outcome.bytes_read, outcome.bytes_written, nanos);
+  tablet->LeftUnfiltered(outcome.cells_unfiltered);
+  server->LeftUnfiltered(outcome.cells_unfiltered);
   durations->Record(nanos);
 }
 
@@ -106,6 +109,14 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const C
                   outcome.bytes_written, " in ", outcome.files_written, " files, ",
                   outcome.bytes_moved, " moved, ", outcome.bytes_dropped, " dropped, ",
                   absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)));
+  if (outcome.cells_unfiltered > 0) {
+    const std::string message =
+        Cat(major ? "a requested" : "a", " major compaction of table ", work.tablet->Layout()->name,
+            ", group ", work.group, ", has not passed ", outcome.cells_unfiltered,
+            " cells to their compaction filters, because a snapshot, a stream or a transaction"
+            " that is open may see them");
+    major ? info_log_->Warning(message) : info_log_->Info(message);
+  }
   meter_.CountCompaction(outcome, major);
   return absl::OkStatus();
 }
