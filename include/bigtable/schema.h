@@ -121,7 +121,8 @@ class GcRule {
   // cells of its column with newer timestamps have existed since it was written, even if they were
   // deleted later.
   static GcRule MaxVersions(int64_t n) { return GcRule({.versions = n}); }
-  // Keeps cells with a timestamp within `age` of the present; age is at least one millisecond.
+  // Keeps cells with a timestamp within `age` of the present; age is at least one millisecond. The
+  // present of a read is when it began, or when its snapshot was taken.
   static GcRule MaxAge(absl::Duration age) { return GcRule({.age = age}); }
   // Drops what either rule drops. Rules can be nested.
   static GcRule Union(const GcRule& a, const GcRule& b);

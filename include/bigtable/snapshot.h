@@ -6,8 +6,9 @@
 
 namespace bigtable {
 
-// Taken with Database::TakeSnapshot, passed in ReadOptions. While it lives, compactions preserve
-// the data that it can see: hold it no longer than needed. Thread-safe. A read with a snapshot of
+// Taken with Database::TakeSnapshot, passed in ReadOptions. A read sees what was written before it
+// was taken, and had not expired then (GcRule::MaxAge). While it lives, compactions preserve the
+// data that it can see: hold it no longer than needed. Thread-safe. A read with a snapshot of
 // another database returns InvalidArgument.
 class Snapshot {
  public:

@@ -183,7 +183,10 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
   ScanRequest request = RequestOf(table, options);
   request.range = RowRange::Single(row);
   request.filter = encoded;
-  if (options.snapshot != nullptr) request.sequence = options.snapshot->sequence();
+  if (options.snapshot != nullptr) {
+    request.sequence = options.snapshot->sequence();
+    request.now = SnapshotImpl::TimeOf(*options.snapshot);
+  }
   BT_ASSIGN_OR_RETURN(ScanResponse response, Scan(table, &request, limits));
   BT_RETURN_IF_ERROR(response.status);
   if (sequence != nullptr) *sequence = response.sequence;
@@ -212,16 +215,12 @@ absl::Status RemoteSnapshot::Fix(const TableImpl& table, const Filter& filter,
   if (layout_ == nullptr || layout_->table_id != table.route->table_id()) {
     return table.DeletedError();
   }
-  for (const FamilyLayout& family : layout_->families) {
-    if (!HasAge(family.gc)) continue;
-    now_ = absl::ToUnixMicros(table.database->environment()->options.clock->Now());
-    break;
-  }
   held_ = options.snapshot;
   if (held_ == nullptr) {
     const std::shared_ptr<SnapshotList>& snapshots = table.database->environment()->snapshots;
     held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
   }
+  now_ = SnapshotImpl::TimeOf(*held_);
   return absl::OkStatus();
 }
 

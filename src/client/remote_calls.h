@@ -80,12 +80,12 @@ class RemoteSnapshot {
   // The table's schema at the time of Fix().
   const TableLayout& layout() const { return *layout_; }
   SequenceNumber sequence() const { return held_->sequence(); }
-  // The time of Fix() by this client's clock, if the table has families with MaxAge.
-  const std::optional<int64_t>& now() const { return now_; }
+  // When the snapshot was taken, for MaxAge.
+  int64_t now() const { return now_; }
 
  private:
   std::shared_ptr<const TableLayout> layout_;
-  std::optional<int64_t> now_;
+  int64_t now_ = 0;
   std::shared_ptr<const Snapshot> held_;
 };
 

@@ -88,7 +88,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersio
                                   bool* superseded) const {
   BT_RETURN_IF_ERROR(CheckRead(filter, options, limits));
   DataPath::ReadPoint point;
-  if (options.snapshot != nullptr) point.sequence = options.snapshot->sequence();
+  if (options.snapshot != nullptr) point = SnapshotImpl::ReadPointOf(*options.snapshot);
   *superseded = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
   if (*superseded && tablet.tablet->flags().removed()) return DeletedError();
   spec->filter = FilterNode::Of(filter);
@@ -344,7 +344,7 @@ namespace {
   QuotaControl* const quotas = table.rates();
   if (quotas != nullptr) [[unlikely]]
     BT_RETURN_IF_ERROR(quotas->Begin(table.DemandOf(1, 0)));
-  if (options.snapshot != nullptr) read.point.sequence = options.snapshot->sequence();
+  if (options.snapshot != nullptr) read.point = SnapshotImpl::ReadPointOf(*options.snapshot);
   Row result;
   RowSink sink(&result, row);
   for (MoveWait wait;;) {

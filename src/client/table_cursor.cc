@@ -53,6 +53,10 @@ absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
       const std::shared_ptr<SnapshotList>& snapshots = table.database->environment()->snapshots;
       held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
       spec_.sequence = held_->sequence();
+      // From here on, compactions keep what expires after this time.
+      if (spec_.now != absl::InfinitePast()) {
+        spec_.now = absl::FromUnixMicros(SnapshotImpl::TimeOf(*held_));
+      }
       for (TabletServer* server : table_->servers()) server->writer().WaitForWrites();
     }
     // A tablet that was split before the snapshot may not have all of its rows.

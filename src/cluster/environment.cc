@@ -25,7 +25,7 @@ ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOpti
       scan_cache(given.scan_cache ? std::make_unique<ScanCache>(given.shared_memory_budget)
                                   : nullptr),
       rate_limiter(given.compaction_rate),
-      snapshots(std::make_shared<SnapshotList>(&sequences)),
+      snapshots(std::make_shared<SnapshotList>(&sequences, given.clock)),
       server_names(&sequences),
       small_files(file_system, directory.lock_service()),
       files(std::make_shared<FilePool>(file_system, FilePool::CapacityFor(given.max_open_files))),

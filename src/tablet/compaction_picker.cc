@@ -95,7 +95,9 @@ absl::Status RefusedPick(const TableLayout& layout, size_t group, const absl::St
 }  // namespace
 
 absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& tablet, size_t group) {
-  const absl::Time now = TimeBeforeLayout(*tablet.environment());
+  // Files that a snapshot sees are not dropped, and expired cells in them are no garbage.
+  const TabletEnvironment& environment = *tablet.environment();
+  const absl::Time now = environment.snapshots->OldestTime(TimeBeforeLayout(environment));
   const Pin<TabletVersion> version = tablet.Version();
   const std::vector<SortedRun>& runs = version->groups()[group].runs;
   if (runs.empty()) return std::nullopt;

@@ -11,7 +11,9 @@ CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout,
   job.new_file_number = [numbers = environment.file_numbers] { return numbers->Take(); };
   job.path_of = environment.path_of;
   job.group = layout.groups[group].options;
-  job.retention = layout.RetentionOf(layout.groups[group].id, now);
+  job.retention =
+      layout.RetentionOf(layout.groups[group].id, environment.snapshots->OldestTime(now));
+  job.retention.now = now;
   job.retention.snapshots =
       environment.snapshots->List(environment.visible, &job.retention.present);
   job.retention.defers_filters = environment.snapshots->has_users();

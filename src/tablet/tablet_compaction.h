@@ -49,6 +49,7 @@ inline absl::Time TimeBeforeLayout(const TabletEnvironment& environment) {
 }
 
 // A job that writes SSTables of a group of the tablet. It ends early once the tablet is removed.
+// `now`: TimeBeforeLayout. What has expired since the oldest snapshot was taken is kept.
 CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout, size_t group,
                                 bool major, absl::Time now);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,10 @@ class ModelFilterSteps : public ModelSchemaSteps {
   struct ReadPoint {
     ReadOptions options;
     uint64_t sequence = 0;
-    bool is_steady = false;  // no filter changes what is read
+    bool is_steady = false;                        // no filter changes what is read
+    std::optional<int64_t> micros = std::nullopt;  // the time of the snapshot; none: the present
   };
+  int64_t TimeOf(const ReadPoint& point) const { return point.micros.value_or(clock_.micros()); }
 
   // While this lives, filters change nothing in the table. What they have done is known.
   class Stillness {
@@ -97,7 +100,7 @@ class ModelFilterSteps : public ModelSchemaSteps {
     size_t settled = 0;
     for (const std::string& key : model.RowKeys()) {
       if (!HasPending(&model, key, point.sequence)) continue;
-      const ModelRow expected{key, model.Read(key, point.sequence, clock_.micros())};
+      const ModelRow expected{key, model.Read(key, point.sequence, TimeOf(point))};
       const absl::StatusOr<Row> row =
           engine->ReadRow(key, {}, {.snapshot = point.options.snapshot});
       if (!Check(row.status(), "ReadRow")) return settled;
@@ -152,7 +155,7 @@ class ModelFilterSteps : public ModelSchemaSteps {
     for (const Taken& taken : snapshots_) {
       if (!taken.is_steady) continue;
       for (const ModelCell& cell :
-           model_.tables.at(table).Read(key, taken.sequence, clock_.micros())) {
+           model_.tables.at(table).Read(key, taken.sequence, taken.micros)) {
         if (cell == changed && cell.version == changed.version) {
           Check(Cat("A filter has changed a cell of ", table,
                     " that a snapshot sees: ", Describe(ModelRow{key, {cell}})));

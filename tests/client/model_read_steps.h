@@ -40,6 +40,7 @@ class ModelReadSteps : public ModelFilterSteps {
       point.options.snapshot = taken.snapshot;
       point.sequence = taken.sequence;
       point.is_steady = taken.is_steady;
+      point.micros = taken.micros;
     }
     return point;
   }
@@ -61,7 +62,7 @@ class ModelReadSteps : public ModelFilterSteps {
       const bool asked = std::any_of(ranges.begin(), ranges.end(),
                                      [&key](const RowRange& range) { return range.Contains(key); });
       if (!asked) continue;
-      ModelRow row{key, filter.Apply(key, model.Read(key, point.sequence, clock_.micros()))};
+      ModelRow row{key, filter.Apply(key, model.Read(key, point.sequence, TimeOf(point)))};
       if (!row.cells.empty()) rows.push_back(std::move(row));
     }
     if (point.options.reverse) std::reverse(rows.begin(), rows.end());
@@ -84,7 +85,7 @@ class ModelReadSteps : public ModelFilterSteps {
       const absl::StatusOr<Row> row = engine->ReadRow(key, filter.Make(), point.options);
       ++reads_;
       if (!Check(row.status(), "ReadRow")) return "";
-      ModelRow expected{key, filter.Apply(key, model.Read(key, point.sequence, clock_.micros()))};
+      ModelRow expected{key, filter.Apply(key, model.Read(key, point.sequence, TimeOf(point)))};
       const auto most = static_cast<size_t>(point.options.cell_limit);
       if (most > 0 && expected.cells.size() > most) expected.cells.resize(most);
       return Difference(expected, ToModel(*row));
@@ -206,6 +207,7 @@ class ModelReadSteps : public ModelFilterSteps {
         point.options.snapshot = taken->snapshot;
         point.sequence = taken->sequence;
         point.is_steady = taken->is_steady;
+        point.micros = taken->micros;
       }
       CheckBesideFilters(name, point, [&]() -> std::string {
         ReaderCursor cursor(engine->ReadRows(RowRange::All(), point.options),
@@ -224,7 +226,7 @@ class ModelReadSteps : public ModelFilterSteps {
     absl::StatusOr<std::shared_ptr<const Snapshot>> snapshot = database_->TakeSnapshot();
     if (Check(snapshot.status(), "TakeSnapshot")) {
       if (is_steady) SettleAll();
-      snapshots_.push_back({*std::move(snapshot), model_.sequence, is_steady});
+      snapshots_.push_back({*std::move(snapshot), model_.sequence, is_steady, clock_.micros()});
     }
     if (is_steady) database_->ContinueCompactions();
   }

@@ -45,6 +45,7 @@ class ModelRunState {
     uint64_t sequence;  // in the model
     // No compaction was running. So what the snapshot sees, no filter changes as long as it lives.
     bool is_steady;
+    int64_t micros;  // when it was taken, by the clock
   };
 
   explicit ModelRunState(const ModelPlan& plan) : plan_(plan), lesson_(1 + plan.seed % 16) {}

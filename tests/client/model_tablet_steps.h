@@ -27,8 +27,6 @@ class ModelTabletSteps : public ModelReadSteps {
 
   void MoveClock(Random& random, bool back) {
     const int64_t by = random.Between(0, 2500);
-    // What an open stream shows of cells that expire meanwhile is not defined.
-    if (plan_.settings.expiry) cursor_.reset();
     if (!back) {
       clock_.Set(clock_.micros() + by);
     } else if (!plan_.settings.expiry) {

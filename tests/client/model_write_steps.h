@@ -313,7 +313,6 @@ class ModelWriteSteps : public ModelObserverSteps {
   void StampTablets(const std::string& table, int64_t last_server_time) {
     if (last_server_time == 0) return;
     clock_.Set(std::max(clock_.micros(), last_server_time + 1));
-    if (plan_.settings.expiry) cursor_.reset();
     Log(Cat("The clock is ", clock_.micros()));
     const ModelTable& model = model_.tables.at(table);
     if (!model.KnowsServerTimes()) return;

@@ -73,6 +73,7 @@ class WaysDatabase {
   struct Taken {
     std::shared_ptr<const Snapshot> snapshot;
     uint64_t sequence;  // in the model
+    int64_t micros;     // by the clock
   };
 
   // --- Outcomes ---
@@ -385,7 +386,7 @@ class WaysDatabase {
     Log("TakeSnapshot");
     auto snapshot = database_->TakeSnapshot();
     if (Check(snapshot.status(), "TakeSnapshot")) {
-      snapshots_.push_back({*std::move(snapshot), model_.sequence});
+      snapshots_.push_back({*std::move(snapshot), model_.sequence, clock_.micros()});
     }
   }
   // For later writes, compactions and openings.

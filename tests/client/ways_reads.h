@@ -47,13 +47,25 @@ class WaysReads : public WaysDatabase {
     return std::any_of(rows.ranges().begin(), rows.ranges().end(),
                        [&](const RowRange& range) { return range.Contains(row); });
   }
+  // What a read with these options sees.
+  struct Point {
+    uint64_t sequence;
+    int64_t micros;
+  };
+  Point PointOf(const ReadOptions& options) const {
+    for (const Taken& taken : snapshots_) {
+      if (taken.snapshot == options.snapshot) return {taken.sequence, taken.micros};
+    }
+    return {model_.sequence, clock_.micros()};
+  }
   std::vector<ModelRow> Expected(const RowSet& rows, const ModelFilter& filter,
-                                 uint64_t sequence) const {
+                                 const Point& point) const {
     std::vector<ModelRow> expected;
     const ModelTable& table = model_.tables.at(kTable);
     for (const std::string& row : words_.rows()) {  // in order
       if (!Has(rows, row)) continue;
-      std::vector<ModelCell> cells = filter.Apply(row, table.Read(row, sequence, clock_.micros()));
+      std::vector<ModelCell> cells =
+          filter.Apply(row, table.Read(row, point.sequence, point.micros));
       if (!cells.empty()) expected.push_back({row, std::move(cells)});
     }
     return expected;
@@ -86,13 +98,10 @@ class WaysReads : public WaysDatabase {
     if (query.model_filter.kind != ModelFilter::Kind::kPassAll) {
       query.filter = query.model_filter.Make();
     }
-    uint64_t sequence = model_.sequence;
     if (!snapshots_.empty() && random_.OneIn(4)) {
-      const Taken& taken = random_.Pick(snapshots_);
-      query.options.snapshot = taken.snapshot;
-      sequence = taken.sequence;
+      query.options.snapshot = random_.Pick(snapshots_).snapshot;
     }
-    query.all = Expected(query.rows, query.model_filter, sequence);
+    query.all = Expected(query.rows, query.model_filter, PointOf(query.options));
     query.limited = query.all;
     if (random_.OneIn(3)) query.options.row_limit = random_.Between(1, 2);
     if (random_.OneIn(3)) query.options.cell_limit = random_.Between(1, 4);
@@ -192,10 +201,7 @@ class WaysReads : public WaysDatabase {
   // One stream for each family. A filter on the row's cells sees only those of its family.
   void CellByCell(std::string_view way, const Query& query, ReadOptions options) {
     options.row_limit = options.cell_limit = 0;
-    uint64_t sequence = model_.sequence;
-    for (const Taken& taken : snapshots_) {
-      if (taken.snapshot == query.options.snapshot) sequence = taken.sequence;
-    }
+    const Point point = PointOf(query.options);
     for (const char* const family : {"a", "ab"}) {
       ModelFilter of_family{.kind = ModelFilter::Kind::kFamily, .family = family};
       ModelFilter chain{.kind = ModelFilter::Kind::kChain,
@@ -214,7 +220,7 @@ class WaysReads : public WaysDatabase {
         }
       }
       if (!Check(scanner.status(), Cat("Scanner ", way))) return;
-      for (const ModelRow& row : Expected(query.rows, chain, sequence)) {
+      for (const ModelRow& row : Expected(query.rows, chain, point)) {
         for (const ModelCell& cell : row.cells) {
           absl::StrAppend(&expected, row.key, " ", cell.qualifier, "@", cell.timestamp, "=",
                           ToAbsl(cell.value.view()), "\n");

@@ -13,6 +13,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/manual_clock.h"
+
 #include "base/sequence.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
@@ -196,7 +198,8 @@ class MetadataClientTest : public testing::Test, public MetadataServers {
   std::vector<std::string> ended_;
   absl::Duration retry_timeout_ = absl::InfiniteDuration();
   SequenceSource sequences_;
-  SnapshotList snapshots_{&sequences_};
+  ManualClock clock_;
+  SnapshotList snapshots_{&sequences_, &clock_};
   MetadataClient client_{this, &snapshots_};
 };
 

@@ -119,7 +119,7 @@ class ServerFixture : public testing::Test {
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(kLimit);
   OpenTables open_tables_{&faulty_, TestReadMode(), budget_};
   SequenceSource sequences_;
-  SnapshotList snapshots_{&sequences_};
+  SnapshotList snapshots_{&sequences_, &clock_};
   RateLimiter rate_limiter_{0};
   InfoLog info_log_{nullptr};
   FileNumbers file_numbers_;

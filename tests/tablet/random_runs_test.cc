@@ -363,7 +363,7 @@ class RandomRuns {
   OpenTables open_tables_{&file_system_, TestReadMode(), TestBudget()};
   StateStore store_;
   SequenceSource sequences_;
-  SnapshotList snapshots_{&sequences_};
+  SnapshotList snapshots_{&sequences_, &clock_};
   std::set<SequenceNumber> held_;
   FileNumbers file_numbers_;
   TabletEnvironment environment_;
