@@ -100,7 +100,7 @@ ServedCall::Step ReadRowsCall::Advance() {
 absl::StatusOr<bool> ReadRowsCall::Fill() {
   chunks_.set_full_size(NextMessageSize());
   while (!chunks_.is_full()) {
-    if (!is_within_row_) {
+    if (!row_.has_value()) {
       if (has_all_rows()) return false;
       if (!reader_->Next()) {
         SERVER_ASSIGN_OR_RETURN(const bool begins_anew, OpenAgain());
@@ -110,8 +110,10 @@ absl::StatusOr<bool> ReadRowsCall::Fill() {
       ++rows_sent_;
       CountRead(reader_->row().key());
       cells_sent_ += static_cast<int64_t>(reader_->row().cells().size());
+      if (!chunks_.Write(reader_->row())) row_ = reader_->TakeRow();
+    } else if (chunks_.Write(*row_)) {
+      row_.reset();
     }
-    is_within_row_ = !chunks_.Write(reader_->row());
   }
   return true;
 }
@@ -135,9 +137,10 @@ absl::StatusOr<bool> ReadRowsCall::OpenAgain() {
   return true;
 }
 
-// Until the client has taken a message. Within a row, the reader has the rest of it.
+// Until the client has taken a message. Within a row, the rest of it stays here. There is no reader
+// within the last row that the limit allows, if it was released before.
 void ReadRowsCall::LeaveReader() {
-  if (!is_within_row_) ticket_ = parts_.streams->Leave(*std::exchange(reader_, std::nullopt));
+  if (reader_.has_value()) ticket_ = parts_.streams->Leave(*std::exchange(reader_, std::nullopt));
 }
 
 void ReadRowsCall::TakeReaderBack() {

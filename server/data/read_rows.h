@@ -1,9 +1,10 @@
 // ReadRows: a stream of rows, in messages of chunks.
 //
 // One message of a stream is on its way at a time. So a client that does not read holds one
-// message, and no thread; what the stream holds of the database is released after a second
-// (streams.h). Messages grow from 16 KiB to 512 KiB while the client keeps up; with many streams
-// they stay smaller. A call that is cancelled, or whose deadline has passed, stops reading.
+// message, and no thread; what the stream holds of the database, except for a row of which a part
+// was sent, is released after a second (streams.h). Messages grow from 16 KiB to 512 KiB while the
+// client keeps up; with many streams they stay smaller. A call that is cancelled, or whose deadline
+// has passed, stops reading.
 #ifndef BIGTABLE_SERVER_DATA_READ_ROWS_H_
 #define BIGTABLE_SERVER_DATA_READ_ROWS_H_
 
@@ -21,6 +22,7 @@
 #include "bigtable/call_options.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
+#include "bigtable/row.h"
 #include "bigtable/row_range.h"
 #include "bigtable/table.h"
 
@@ -78,7 +80,7 @@ class ReadRowsCall final : public ServedCall {
   Table* table_ = nullptr;
   std::optional<RowReader> reader_;        // not while the client takes a message
   std::optional<Streams::Ticket> ticket_;  // of the reader meanwhile
-  bool is_within_row_ = false;             // the rest of the reader's row is for the next message
+  std::optional<Row> row_;                 // its rest is for the next message
   RowChunks chunks_;
   size_t message_size_;
   int64_t rows_sent_ = 0;

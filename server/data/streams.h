@@ -2,8 +2,8 @@
 // client does not read.
 //
 // A stream that waits until its client takes a message leaves its RowReader here. If it is not back
-// in time, the reader is replaced by its resume token. So a slow client holds no memtable, file or
-// snapshot, but one message.
+// in time, the reader is replaced by its resume token. So a slow client holds no snapshot, but one
+// message, and the memory of one row if that is larger than a message.
 //
 // Thread-safe. Cost: an allocation and two locks for each message but the last.
 #ifndef BIGTABLE_SERVER_DATA_STREAMS_H_

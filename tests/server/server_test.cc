@@ -178,6 +178,28 @@ TEST_F(ServerTest, AStreamWhoseClientDoesNotReadHoldsNothingAndGoesOn) {
   EXPECT_TRUE(reader->Finish().ok());
 }
 
+// Within a row that is larger than what a connection buffers: of the database the call holds this
+// row alone. If it is the last row that the limit allows, there is nothing to be read after it.
+TEST_F(ServerTest, AStreamThatWaitsWithinARowHoldsNoReader) {
+  Start();
+  absl::StatusOr<Table*> table = server_->database()->OpenTable("t");
+  ASSERT_TRUE(table.ok());
+  RowMutation mutation("large");
+  for (int i = 0; i < 12; ++i) {
+    mutation.Set(absl::StrCat("f:q", i), Timestamp(1000), std::string(2 << 20, 'v'));
+  }
+  ASSERT_TRUE((*table)->Apply(mutation).ok());
+  ASSERT_TRUE(Set("next", "v").ok());
+  for (const int limit : {0, 1}) {
+    grpc::ClientContext context;
+    const auto reader = stub_->ReadRows(&context, All(limit));
+    const Streams& streams = server_->data().streams();
+    EXPECT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+    EXPECT_EQ(Drain(reader.get()), limit == 1 ? 1 : 2);
+    EXPECT_TRUE(reader->Finish().ok());
+  }
+}
+
 TEST_F(ServerTest, ACancelledStreamEnds) {
   Start();
   Fill(20'000);
