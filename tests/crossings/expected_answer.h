@@ -1,0 +1,136 @@
+// What a case of tests/crossings must return, according to the model.
+#ifndef BIGTABLE_TESTS_CROSSINGS_EXPECTED_ANSWER_H_
+#define BIGTABLE_TESTS_CROSSINGS_EXPECTED_ANSWER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bigtable/bigtable.h"
+
+#include "client/model_mutations.h"
+#include "crossings/crossed_content.h"
+#include "crossings/crossing.h"
+#include "crossings/crossing_calls.h"
+#include "support/model.h"
+#include "support/model_filter.h"
+
+namespace bigtable {
+
+class ExpectedAnswer {
+ public:
+  // Both outlive this.
+  ExpectedAnswer(const Crossing* crossing, const CrossedContent* content)
+      : crossing_(*crossing), model_(content->model()) {
+    const bool is_old = crossing->at == At::kOldSnapshot;
+    sequence_ = is_old ? content->early_sequence() : content->last_sequence();
+    micros_ = is_old ? CrossedContent::kFirstMicros : CrossedContent::kLastMicros;
+    for (const ModelMutation& mutation : crossing->own_writes) Add(mutation, &model_);
+  }
+
+  std::vector<ModelRow> Get() const {
+    switch (crossing_.answer) {
+      case Answer::kStream:
+        return Stream();
+      case Answer::kSingleRows:
+      case Answer::kSingleRowsAfter:
+        return SingleRows();
+      case Answer::kByFamily:
+        return ByFamily();
+      case Answer::kNewest:
+        return Newest();
+      case Answer::kMatches:
+        return Matches();
+    }
+    return {};
+  }
+
+ private:
+  // Own writes have larger numbers than all others.
+  void Add(const ModelMutation& mutation, ModelTable* model) {
+    model->Apply(++sequence_, micros_, mutation);
+  }
+
+  std::vector<ModelCell> CellsOf(const std::string& row, const ModelFilter& filter,
+                                 const ModelTable& model, uint64_t sequence) const {
+    return filter.Apply(row, model.Read(row, sequence, micros_));
+  }
+  // Of these rows, those that are asked for and have cells.
+  std::vector<ModelRow> RowsOf(const std::vector<std::string>& keys,
+                               const ModelFilter& filter) const {
+    std::vector<ModelRow> rows;
+    for (const std::string& key : keys) {
+      if (!IsAsked(crossing_, key)) continue;
+      ModelRow row{key, CellsOf(key, filter, model_, sequence_)};
+      if (!row.cells.empty()) rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+  std::vector<ModelRow> Stream() const {
+    std::vector<ModelRow> rows = RowsOf(model_.RowKeys(), crossing_.filter);
+    if (crossing_.options.reverse) std::reverse(rows.begin(), rows.end());
+    LimitRows(crossing_.options, &rows);
+    if (crossing_.resumed == Resumed::kWithinRows) {
+      for (ModelRow& row : rows) row.cells.resize(1);
+    }
+    return rows;
+  }
+  std::vector<ModelRow> SingleRows() const {
+    if (crossing_.answer == Answer::kSingleRows) {
+      return RowsOf(CrossedContent::Rows(), crossing_.filter);
+    }
+    std::vector<ModelRow> rows;
+    for (const std::string& key : CrossedContent::Rows()) {
+      if (!IsAsked(crossing_, key)) continue;
+      ModelTable model = model_;
+      model.Apply(sequence_ + 1, micros_, ObservedIn(key));
+      ModelRow row{key, CellsOf(key, crossing_.filter, model, sequence_ + 1)};
+      if (!row.cells.empty()) rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+  std::vector<ModelRow> ByFamily() const {
+    using Kind = ModelFilter::Kind;
+    std::vector<ModelRow> all;
+    for (const auto& [family, unused] : model_.schema().families) {
+      const ModelFilter chain{
+          .kind = Kind::kChain,
+          .filters = {{.kind = Kind::kFamily, .family = family}, crossing_.filter}};
+      std::vector<ModelRow> rows = RowsOf(model_.RowKeys(), chain);
+      if (crossing_.options.reverse) std::reverse(rows.begin(), rows.end());
+      for (ModelRow& row : rows) {
+        for (ModelCell& cell : row.cells) cell.labels.clear();
+        all.push_back(std::move(row));
+      }
+    }
+    return all;
+  }
+  std::vector<ModelRow> Newest() const {
+    std::vector<ModelRow> all;
+    for (const ModelRow& row :
+         RowsOf(CrossedContent::Rows(), {.kind = ModelFilter::Kind::kLatest, .n = 1})) {
+      for (ModelCell cell : row.cells) {
+        cell.timestamp = 0;
+        all.push_back({row.key, {std::move(cell)}});
+      }
+    }
+    return all;
+  }
+  std::vector<ModelRow> Matches() const {
+    std::vector<ModelRow> rows = RowsOf(CrossedContent::Rows(), crossing_.filter);
+    for (ModelRow& row : rows) row.cells.clear();
+    return rows;
+  }
+
+  const Crossing& crossing_;
+  ModelTable model_;
+  uint64_t sequence_ = 0;
+  int64_t micros_ = 0;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CROSSINGS_EXPECTED_ANSWER_H_
