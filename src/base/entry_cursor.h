@@ -6,10 +6,12 @@
 #ifndef BIGTABLE_BASE_ENTRY_CURSOR_H_
 #define BIGTABLE_BASE_ENTRY_CURSOR_H_
 
+#include <memory>
 #include <string_view>
 
 #include "absl/status/status.h"
 
+#include "base/kept_merge.h"
 #include "base/ref_counted.h"
 
 namespace bigtable {
@@ -47,6 +49,12 @@ class EntryCursor {
   // The object that keeps value() in place after the cursor moves; null if the source itself does,
   // as long as it lives. key() is never valid after a move.
   const RefCounted* value_owner() const { return value_owner_; }
+
+  // Where the merge of the current entry, a contribution to an aggregate, with older ones of its
+  // cell is kept, as long as the source; null: this source keeps none. Requires valid().
+  virtual MergePlace* merge_place() const { return nullptr; }
+  // Keeps a merge at a place of this source, unless another thread has just kept one.
+  virtual void KeepMerge(MergePlace* /*place*/, std::unique_ptr<KeptMerge> /*merge*/) const {}
 
  protected:
   void Fail(absl::Status status) {

@@ -50,6 +50,7 @@ enum class Shortcut : uint32_t {
   kRowLocations,     // a row index returns the block of a row; else the block index is searched
   kReadAhead,        // the next blocks are requested ahead of time
   kEmptyRows,        // rows that an earlier read found empty are skipped (tablet/empty_rows.h)
+  kKeptMerges,       // contributions that an earlier read has merged; else all are merged again
   // --- tablet: looked up by each write ---
   kPinnedValues,  // values stay in the log's segment; else the memtable copies them
   // --- compaction: looked up by each compaction, or seek ---

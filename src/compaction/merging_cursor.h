@@ -48,6 +48,12 @@ class MergingCursor final : public EntryCursor {
   // The smallest key of the children, also after an error; empty if none has an entry. Valid until
   // one moves.
   std::string_view SmallestKey() const;
+  // The child that has the current entry; null if the others are not positioned. Requires valid().
+  const EntryCursor* current() const { return forward_ ? order_[0] : nullptr; }
+  // The smallest key of the other children; empty if these have no entry. Requires current().
+  std::string_view KeyOfOthers() const {
+    return order_.size() > 1 ? order_[1]->key() : std::string_view();
+  }
   // Seek for a target after the current entry: children that are already there do not move.
   // Requires valid().
   void SeekForward(std::string_view target);

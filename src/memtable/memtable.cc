@@ -39,6 +39,34 @@ Memtable::Memtable(std::shared_ptr<MemoryBudget> budget, std::string expected_pr
 Memtable::~Memtable() {
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables, -static_cast<int64_t>(charged_));
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -static_cast<int64_t>(idle_));
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables,
+                       -static_cast<int64_t>(kept_bytes_.load(std::memory_order_relaxed)));
+  for (const KeptMerge* kept = kept_.load(std::memory_order_acquire); kept != nullptr;) {
+    delete std::exchange(kept, kept->next);
+  }
+}
+
+// --- Any thread ---
+
+void Memtable::KeepMerge(MergePlace* place, std::unique_ptr<KeptMerge> merge) const {
+  // Reads that may not use each other's merges, with a deletion between their snapshots, replace
+  // these in turn: not for ever, because a merge lives as long as the memtable.
+  constexpr int kMostReplaced = 8;
+  const KeptMerge* before = place->load(std::memory_order_acquire);
+  if (before != nullptr) {
+    if (before->replaced == kMostReplaced) return;
+    merge->replaced = before->replaced + 1;
+  }
+  if (!place->compare_exchange_strong(before, merge.get(), std::memory_order_acq_rel)) return;
+  KeptMerge* const kept = merge.release();
+  const uint64_t bytes = sizeof *kept + kept->state.capacity();
+  kept_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables, static_cast<int64_t>(bytes));
+  // Other readers use it already. It is deleted with the memtable, which outlives this call.
+  const KeptMerge* first = kept_.load(std::memory_order_relaxed);
+  do {
+    kept->next = first;
+  } while (!kept_.compare_exchange_weak(first, kept, std::memory_order_acq_rel));
 }
 
 // --- Writer only ---
@@ -164,7 +192,10 @@ void Memtable::SplitAndInsert(size_t position, uint64_t number, Entry* entry) {
 }
 
 Memtable::Entry* Memtable::NewEntry(std::string_view key, const char* value, size_t value_size) {
-  char* const memory = arena_.Allocate(sizeof(Entry) + key.size());
+  const size_t place = Entry::HasMergePlace(key) ? sizeof(MergePlace) : 0;
+  char* memory = arena_.Allocate(place + sizeof(Entry) + key.size());
+  if (place > 0) new (memory) MergePlace(nullptr);
+  memory += place;
   Entry* const entry = new (memory)
       Entry{value, static_cast<uint32_t>(value_size), static_cast<uint32_t>(key.size())};
   if (!key.empty()) std::memcpy(memory + sizeof(Entry), key.data(), key.size());

@@ -32,6 +32,7 @@
 #include "bigtable/memory_budget.h"
 
 #include "base/arena.h"
+#include "base/kept_merge.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "base/shortcuts.h"
@@ -75,11 +76,15 @@ class Memtable final : public RefCounted {
 
   // --- Any thread ---
 
+  // Keeps a merge at the place of one of its contributions (base/kept_merge.h).
+  void KeepMerge(MergePlace* place, std::unique_ptr<KeptMerge> merge) const;
+
   bool empty() const { return entries_.load(std::memory_order_acquire) == 0; }
   uint64_t entries() const { return entries_.load(std::memory_order_relaxed); }
   // Of its own memory, and of the values outside it that it pins.
   uint64_t bytes() const {
-    return arena_.allocated() + pinned_bytes_.load(std::memory_order_relaxed);
+    return arena_.allocated() + pinned_bytes_.load(std::memory_order_relaxed) +
+           kept_bytes_.load(std::memory_order_relaxed);
   }
   // What its families have of that, as far as the writer has counted it.
   FamilyBytes* families() { return &families_; }
@@ -233,6 +238,9 @@ class Memtable final : public RefCounted {
   std::atomic<SequenceNumber> first_sequence_{0};
   std::atomic<uint64_t> entries_{0};
   std::atomic<uint64_t> pinned_bytes_{0};
+  // All merges that readers have kept, and their bytes.
+  mutable std::atomic<const KeptMerge*> kept_{nullptr};
+  mutable std::atomic<uint64_t> kept_bytes_{0};
 };
 
 }  // namespace bigtable

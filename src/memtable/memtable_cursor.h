@@ -4,7 +4,9 @@
 #define BIGTABLE_MEMTABLE_MEMTABLE_CURSOR_H_
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/entry_cursor.h"
 #include "memtable/memtable.h"
@@ -20,6 +22,10 @@ class MemtableCursor final : public EntryCursor {
   void SeekToFirst() override { Seek({}); }
   void SeekToLast() override;
   void Next() override;
+  MergePlace* merge_place() const override { return entry_->merge_place(); }
+  void KeepMerge(MergePlace* place, std::unique_ptr<KeptMerge> merge) const override {
+    memtable_->KeepMerge(place, std::move(merge));
+  }
 
  private:
   void Show(const MemtableEntry* entry);

@@ -25,12 +25,15 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/entry_key.h"
+#include "base/entry_kind.h"
+#include "base/kept_merge.h"
 #include "base/prefetch.h"
 #include "memtable/slot_order.h"
 
 namespace bigtable {
 
-// The bytes of the key follow the struct.
+// The bytes of the key follow the struct. Before it, a contribution has its MergePlace.
 struct MemtableEntry {
   const char* value;
   uint32_t value_size;
@@ -40,6 +43,15 @@ struct MemtableEntry {
     return {reinterpret_cast<const char*>(this) + sizeof(MemtableEntry), key_size};
   }
   std::string_view value_view() const { return {value, value_size}; }
+
+  static bool HasMergePlace(std::string_view key) {
+    return key.size() >= kTrailerSize && IsContribution(KindOf(key));
+  }
+  // Null if it has none.
+  MergePlace* merge_place() const {
+    if (!HasMergePlace(key())) return nullptr;
+    return reinterpret_cast<MergePlace*>(const_cast<MemtableEntry*>(this)) - 1;
+  }
 };
 
 // A search key, and its number: unequal numbers decide how two keys compare, equal ones decide

@@ -40,6 +40,7 @@
 #include "compaction/column_history.h"
 #include "compaction/deletion_tracker.h"
 #include "compaction/merging_cursor.h"
+#include "read/contribution_merge.h"
 #include "read/filter_program.h"
 #include "read/read_sources.h"
 #include "sstable/read_settings.h"
@@ -154,9 +155,20 @@ class CellCursor {
   Step LookAtAggregate(EntryVersion version);
   // Sets the value to what the contributions give, and moves the input past them. False: an error.
   bool MergeContributions(EntryVersion first);
-  bool MergeOlderOnes(const AggregateOperator& op, EntryKind kind, EntryVersion first);
-  // Goes to the next entry. False: it is not a contribution to the current cell.
-  bool NextContribution(EntryVersion first);
+  // The input has passed the newest one, and those that `kept` has if that is not null.
+  // `has_more`: it is at an older one.
+  bool MergeWithOlder(const AggregateOperator& op, const Contribution& newest,
+                      const KeptMerge* kept, bool has_more, EntryVersion first);
+  // At which the input is.
+  Contribution ContributionHere() const;
+  // The merge that is kept at a contribution, at which the input is, if this read takes all that it
+  // has, and no source has others between these; null otherwise.
+  const KeptMerge* UsableMerge(const Contribution& here, EntryVersion first);
+  // Goes to the next entry, or past all that a kept merge has. False: the input is not at a
+  // contribution to the current cell, or not at one that counts.
+  bool NextContribution(const KeptMerge* kept, EntryVersion first);
+  bool Counts(EntryVersion version, EntryVersion first);
+  std::string KeyOfOldest(const KeptMerge& kept) const;
   // The step to take instead of `step` when the input may already be past what it skips.
   Step PastMerged(Step step) const;
   [[gnu::cold]] void LeaveMerged();
@@ -179,6 +191,7 @@ class CellCursor {
   const bool enters_same_column_;
   const bool takes_plain_keys_;
   const bool counts_versions_;
+  const bool keeps_merges_;
   const int steps_before_seek_;
   FilterProgram filter_;
   int64_t newest_;  // no newer timestamp passes the filter

@@ -46,6 +46,7 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
                           Shortcuts().Has(Shortcut::kEnterSameColumn)),
       takes_plain_keys_(Shortcuts().Has(Shortcut::kPlainKeys)),
       counts_versions_(Shortcuts().Has(Shortcut::kCountVersions)),
+      keeps_merges_(Shortcuts().Has(Shortcut::kKeptMerges)),
       steps_before_seek_(Shortcuts().Has(Shortcut::kSeekForward) ? kStepsBeforeSeek
                                                                  : std::numeric_limits<int>::max()),
       filter_(spec.filter),
@@ -227,16 +228,20 @@ bool CellCursor::MergeContributions(EntryVersion first) {
   }
   const AggregateOperator* const op = family_->aggregate->operator_or_null();
   if (op == nullptr) return Fail(family_->aggregate->MissingError(family_->name));
-  const EntryKind kind = KindOf(input_.key());
+  const Contribution newest = ContributionHere();
   // A single state, as compactions leave it, stays where it is.
-  value_ = input_.value();
+  value_ = newest.value;
   merged_owner_ = Ref<const RefCounted>(input_.value_owner());
   is_merged_ = true;
-  if (NextContribution(first)) return MergeOlderOnes(*op, kind, first);
+  const KeptMerge* const kept = UsableMerge(newest, first);
+  const bool has_more = NextContribution(kept, first);
   if (!status_.ok()) return false;
-  if (kind == EntryKind::kAddToCell) {
+  if (kept != nullptr || has_more) {
+    return MergeWithOlder(*op, newest, kept, has_more, first);
+  }
+  if (newest.kind == EntryKind::kAddToCell) {
     std::string state(value_);
-    if (const absl::Status made = MakeState(*op, kind, &state); !made.ok()) {
+    if (const absl::Status made = MakeState(*op, newest.kind, &state); !made.ok()) {
       return Fail(Annotate(made, Cat("family ", Quoted(family_->name))));
     }
     const auto merged = MakeRef<MergedValue>(std::move(state));
@@ -246,30 +251,69 @@ bool CellCursor::MergeContributions(EntryVersion first) {
   return true;
 }
 
-bool CellCursor::MergeOlderOnes(const AggregateOperator& op, EntryKind kind, EntryVersion first) {
-  std::string state(value_);
-  absl::Status status = MakeState(op, kind, &state);
-  do {
-    if (status.ok()) status = MergeOlder(op, KindOf(input_.key()), input_.value(), &state);
-    if (!status.ok()) return Fail(Annotate(status, Cat("family ", Quoted(family_->name))));
-    if (has_limits_ && !pace_.Count(input_.value().size())) return false;
-  } while (NextContribution(first));
+bool CellCursor::MergeWithOlder(const AggregateOperator& op, const Contribution& newest,
+                                const KeptMerge* kept, bool has_more, EntryVersion first) {
+  ContributionMerge merge(op, keeps_merges_);
+  absl::Status status = merge.Take(newest, kept);
+  while (status.ok() && has_more) {
+    const Contribution here = ContributionHere();
+    kept = UsableMerge(here, first);
+    status = merge.Take(here, kept);
+    if (has_limits_ && !pace_.Count(here.value.size())) return false;
+    has_more = NextContribution(kept, first);
+  }
+  std::string state;
+  if (status.ok()) status = merge.Finish(&state);
+  if (!status.ok()) return Fail(Annotate(status, Cat("family ", Quoted(family_->name))));
   const auto merged = MakeRef<MergedValue>(std::move(state));
   value_ = merged->view();
   merged_owner_ = merged;
   return status_.ok();
 }
 
-bool CellCursor::NextContribution(EntryVersion first) {
-  input_.Next();
+Contribution CellCursor::ContributionHere() const {
+  const EntryCursor* const source = input_.current();
+  return {.source = source,
+          .place = source == nullptr ? nullptr : source->merge_place(),
+          .version = VersionOf(input_.key()),
+          .kind = KindOf(input_.key()),
+          .value = input_.value()};
+}
+
+const KeptMerge* CellCursor::UsableMerge(const Contribution& here, EntryVersion first) {
+  if (here.place == nullptr || !keeps_merges_) return nullptr;
+  const KeptMerge* const kept = here.place->load(std::memory_order_acquire);
+  if (kept == nullptr || !Counts(kept->oldest, first)) return nullptr;
+  const std::string_view next = input_.KeyOfOthers();
+  return next.empty() || next > KeyOfOldest(*kept) ? kept : nullptr;
+}
+
+std::string CellCursor::KeyOfOldest(const KeptMerge& kept) const {
+  std::string key(column_prefix_.view());
+  AppendTrailer(&key, timestamp_, kept.oldest, kept.oldest_kind);
+  return key;
+}
+
+bool CellCursor::NextContribution(const KeptMerge* kept, EntryVersion first) {
+  if (kept == nullptr) {
+    input_.Next();
+  } else {
+    std::string behind = KeyOfOldest(*kept);
+    behind.push_back('\0');
+    input_.SeekForward(behind);
+  }
   while (!input_.valid()) {
     if (input_.status().ok() || !LeaveFailed(row_prefix())) return false;
   }
   const std::string_view key = input_.key();
-  const EntryVersion version = VersionOf(key);
   return IsContribution(KindOf(key)) && key.size() == column_prefix_.size() + kTrailerSize &&
          BeginsWith(key, column_prefix_.view()) && TimestampOf(key) == timestamp_ &&
-         version >= first && version.sequence > family_->created &&
+         Counts(VersionOf(key), first);
+}
+
+// If a contribution counts, so do all that were written after it.
+bool CellCursor::Counts(EntryVersion version, EntryVersion first) {
+  return version >= first && version.sequence > family_->created &&
          !deletions_.Hides(version, timestamp_) &&
          !family_->past.HasExpired(version.sequence, timestamp_);
 }

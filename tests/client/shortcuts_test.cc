@@ -30,6 +30,7 @@
 #include "client/ways_quotas.h"
 #include "support/random.h"
 #include "support/scoped_group_search.h"
+#include "support/scoped_kept_merges.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 
@@ -206,6 +207,7 @@ WaysOutcome ShrinkWays(uint64_t seed, std::vector<WaysStep> steps, WaysOutcome f
 
 TEST(ShortcutsTest, RandomReadsReturnTheSameInEveryWay) {
   const ScopedGroupSearch together(1);
+  const ScopedKeptMerges kept(2);
   uint64_t reads = 0;
   ForEachSeed(kSanitized ? 20 : 600, [&](uint64_t seed) {
     // In short runs the rows stay small and alike; in long runs there are many files.
