@@ -94,15 +94,14 @@ struct LogSegmentEvent {
   uint64_t number = 0;
 };
 
-// The reason why writers to a server are slowed has changed; `now` is kNone if they are no longer
-// slowed. The next write reports the start of a write stall; its end is reported within half a
-// second.
+// Writes to a server stall, the reason is another, or the stall has ended: then `now` is kNone.
 struct StallEvent {
   absl::Time time;
   std::string server;
   StallReason before = StallReason::kNone;
   StallReason now = StallReason::kNone;
-  absl::Duration delay;  // as DatabaseStatistics::write_delay
+  absl::Duration delay;   // as DatabaseStatistics::write_delay
+  absl::Duration lasted;  // since the stall began
 };
 
 // An SSTable that a compaction could not read, and that compactions leave alone until it is
@@ -165,7 +164,8 @@ struct DatabaseEvent {
 // events were delivered. Events that a slow listener has not received yet are kept in memory.
 //
 // So a listener may call any method of the database (Statistics, Resume) except Close and the
-// destructor. A call that waits for background work delays later events.
+// destructor. A call that waits for background work delays later events. What a listener throws is
+// logged, and the next event follows.
 class EventListener {
  public:
   virtual ~EventListener() = default;
@@ -207,7 +207,8 @@ class EventListener {
   // long as a memtable needs it.
   virtual void OnLogSegmentEnded(const LogSegmentEvent& /*event*/) {}
 
-  // The reason for which writers wait has changed, or they go on.
+  // Writes of a server stall: they wait for more than a fifth of the time. Then also when the
+  // reason is another, and when no write has waited for half a second: the stall has ended.
   virtual void OnStallChanged(const StallEvent& /*event*/) {}
   // Writes are refused from now on, until Database::Resume.
   virtual void OnBackgroundError(const BackgroundErrorEvent& /*event*/) {}

@@ -55,7 +55,7 @@ void Upkeep::Loop() {
       if (context_->is_stopping) return;
       due = std::exchange(due_, false);
     }
-    for (const auto& host : context_->servers->Users()) host->write_controller()->NoteReason();
+    for (const auto& host : context_->servers->Users()) host->write_controller()->NoteStall();
     if (due && context_->active() && ChangeTablets({})) {
       context_->wake();  // the halves may be too large too
     }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/time/clock.h"
 
 #include "base/status.h"
+#include "base/strings.h"
 #include "cache/budget_access.h"
 #include "monitoring/thread_calls.h"
 
@@ -93,21 +95,39 @@ absl::Duration WriteController::delay() const {
   return rate == kNoLimit ? absl::ZeroDuration() : absl::Seconds(1000 / rate);
 }
 
-void WriteController::NoteReason() {
+void WriteController::NoteStall() {
   MutexLock lock(&mutex_);
-  NoteReasonLocked();
+  NoteWait(absl::ZeroDuration(), SteadyTime::Now());
 }
 
-void WriteController::NoteReasonLocked() {
-  // A server without a log gets no writes yet.
-  if (events_ == nullptr || !server_->log().started()) return;
-  const StallReason now = reason();
-  if (now == notified_) return;
-  events_->Push(&EventListener::OnStallChanged, {.time = absl::Now(),
-                                                 .server = server_->name(),
-                                                 .before = std::exchange(notified_, now),
-                                                 .now = now,
-                                                 .delay = delay()});
+void WriteController::NoteWait(absl::Duration waited, SteadyTime now) {
+  const std::optional<StallNotices::Change> change = stalls_.Note(reason(), waited, now);
+  if (!change.has_value()) return;
+  mutex_.Unlock();
+  Report(*change);
+  mutex_.Lock();
+}
+
+void WriteController::Report(const StallNotices::Change& change) const {
+  const absl::Duration delay_now = delay();
+  if (events_ != nullptr) {
+    events_->Push(&EventListener::OnStallChanged, {.time = absl::Now(),
+                                                   .server = server_->name(),
+                                                   .before = change.before,
+                                                   .now = change.now,
+                                                   .delay = delay_now,
+                                                   .lasted = change.lasted});
+  }
+  if (info_log_ == nullptr) return;
+  if (change.now == StallReason::kNone) {
+    info_log_->Info("server ", server_->name(), ": writes go on, after a stall of ",
+                    absl::FormatDuration(change.lasted));
+    return;
+  }
+  info_log_->Warning("server ", server_->name(), ": writes stall because of ",
+                     change.now == StallReason::kMemory ? "memory that waits for flushes"
+                                                        : "sorted runs that wait for compactions",
+                     ", by ", absl::FormatDuration(delay_now), " per thousand bytes");
 }
 
 // --- The admission of a write ---
@@ -118,7 +138,6 @@ absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limi
   const SteadyTime now = SteadyTime::Now();
   if (WantsFlushes(bytes)) LookForFlushes(now);
   MutexLock lock(&mutex_);
-  NoteReasonLocked();
   if (queue_.empty()) {
     const double rate = RateNow(now);
     if (WorkOff(rate, now) == absl::ZeroDuration() && HasRoom(bytes)) {
@@ -157,8 +176,13 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
       break;
     }
     absl::Duration sleep = limits.MostSleep();
-    if (queue_.front() == waiter) sleep = std::min(sleep, until_first);
+    const bool is_first = queue_.front() == waiter;
+    if (is_first) sleep = std::min(sleep, until_first);
+    const SteadyTime before = SteadyTime::Now();
     waiter->changed.WaitFor(&mutex_, sleep);
+    // The first one alone, since all wait for the same time.
+    const SteadyTime now = SteadyTime::Now();
+    if (is_first) NoteWait(now - before, now);
   }
   // The first writer in the queue may sleep; it checks for itself and the others from here on.
   if (!queue_.empty()) queue_.front()->changed.Signal();
@@ -251,7 +275,7 @@ void WriteController::LookForFlushes(SteadyTime now) {
 
 void WriteController::OnProgress() {
   MutexLock lock(&mutex_);
-  NoteReasonLocked();
+  NoteWait(absl::ZeroDuration(), SteadyTime::Now());
   if (queue_.empty()) return;
   AdmitWaiters(SteadyTime::Now());
   if (!queue_.empty()) queue_.front()->changed.Signal();

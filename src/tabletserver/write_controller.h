@@ -61,12 +61,14 @@
 #include "bigtable/statistics.h"
 
 #include "base/call_limits.h"
+#include "base/info_log.h"
 #include "base/mutex.h"
 #include "base/steady_time.h"
 #include "cache/budget_access.h"
 #include "cache/memtable_holder.h"
 #include "monitoring/listener_queue.h"
 #include "tabletserver/background_work.h"
+#include "tabletserver/stall_notices.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
@@ -102,10 +104,14 @@ class WriteController final : public MemtableHolder {
     uint64_t bytes_ = 0;  // of a large write
   };
 
-  // `events` may be null: there is no listener.
+  // `events` may be null: there is no listener; and so may be `info_log`.
   WriteController(MemoryBudget* budget, TabletServer* server, BackgroundWork* background,
-                  ListenerQueue* events = nullptr)
-      : budget_(budget), server_(server), background_(background), events_(events) {}
+                  ListenerQueue* events = nullptr, InfoLog* info_log = nullptr)
+      : budget_(budget),
+        server_(server),
+        background_(background),
+        events_(events),
+        info_log_(info_log) {}
   WriteController(const WriteController&) = delete;
   WriteController& operator=(const WriteController&) = delete;
 
@@ -135,9 +141,9 @@ class WriteController final : public MemtableHolder {
   absl::Duration total_delay() const { return absl::Nanoseconds(total_delay_.load()); }
   // How many writes wait.
   size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
-  // Notifies the listener if the reason is not the one of the last notification. Waiting writers
-  // call it; the background work calls it after progress.
-  void NoteReason();
+  // Reports the end of a stall, or that its reason is another, to the listener and the info log
+  // (tabletserver/stall_notices.h). To be called from time to time; writers that wait do it too.
+  void NoteStall() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   // A waiting write.
@@ -207,12 +213,15 @@ class WriteController final : public MemtableHolder {
   absl::Duration WorkOff(double rate, SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // How long it takes to work off the debt; zero if that is too short for a sleep.
   absl::Duration TimeOfDebt(double rate) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void NoteReasonLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A write has waited so long since the last call. Releases the lock while it reports.
+  void NoteWait(absl::Duration waited, SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Report(const StallNotices::Change& change) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   MemoryBudget* const budget_;
   TabletServer* const server_;
   BackgroundWork* const background_;
   ListenerQueue* const events_;
+  InfoLog* const info_log_;
   std::atomic<int64_t> total_delay_{0};
   std::atomic<int64_t> look_at_{SteadyTime().nanos()};  // when LookForFlushes checks again
   std::atomic<size_t> waiting_{0};                      // the size of the queue
@@ -228,7 +237,7 @@ class WriteController final : public MemtableHolder {
   SteadyTime speeds_until_ ABSL_GUARDED_BY(mutex_);
   uint64_t arriving_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of large writes on their way
   bool may_flush_ ABSL_GUARDED_BY(mutex_) = true;  // the result of LookForFlushes
-  StallReason notified_ ABSL_GUARDED_BY(mutex_) = StallReason::kNone;
+  StallNotices stalls_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bigtable

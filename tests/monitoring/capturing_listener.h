@@ -86,15 +86,16 @@ class CapturingListener final : public EventListener {
     MutexLock lock(&mutex_);
     return std::exchange(events_, {});
   }
-  // Waits for an event that starts with `prefix`; false if none comes within 10 seconds.
+  // Whether there was an event that starts with `prefix`.
+  bool Has(std::string_view prefix) {
+    MutexLock lock(&mutex_);
+    return std::any_of(events_.begin(), events_.end(),
+                       [&](const std::string& event) { return event.starts_with(prefix); });
+  }
+  // Waits for such an event; false if none comes within 10 seconds.
   bool WaitFor(std::string_view prefix) {
     for (int i = 0; i < 2000; ++i) {
-      {
-        MutexLock lock(&mutex_);
-        for (const std::string& event : events_) {
-          if (event.starts_with(prefix)) return true;
-        }
-      }
+      if (Has(prefix)) return true;
       absl::SleepFor(absl::Milliseconds(5));
     }
     return false;
