@@ -235,8 +235,10 @@ class Table {
   // Drops the rows of the range with everything in them, without reading or writing them: tablets
   // are split where the range begins and ends, and those inside forget their SSTables and
   // memtables. Files that no tablet names any more are removed at once; one that a tablet beside
-  // the range still names keeps its bytes until that is compacted. In a tablet the rows are dropped
-  // at one moment, durably, and writes to it wait for that; the tablets follow one another.
+  // the range still names keeps its bytes until that is compacted. Some seconds later, the tablets
+  // that were split for the range are merged again in the background, which compacts those that
+  // still have its rows in their files; WaitUntilQuiet waits for it. In a tablet the rows are
+  // dropped at one moment, durably, and writes to it wait for that; the tablets follow one another.
   // Snapshots lose the rows too. What is written while the call runs may be dropped or not, and
   // streams that have begun may return such rows or not.
   //

@@ -357,7 +357,9 @@ absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
     BT_RETURN_IF_ERROR(impl_->environment()->background.WaitUntilQuiet(limits));
     if (impl_->environment()->options.read_only) return absl::OkStatus();
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits));
-    if (!master->upkeep()->ChangeTablets(limits)) return absl::OkStatus();
+    Upkeep* const upkeep = master->upkeep();
+    if (upkeep->ChangeTablets(limits)) continue;
+    if (!upkeep->UndoDropSplits(absl::ZeroDuration(), limits)) return absl::OkStatus();
   }
 }
 

@@ -86,6 +86,7 @@ absl::Status TabletChanges::SplitTablet(std::string_view table, std::string_view
       continue;
     }
     if (absl::IsAlreadyExists(split)) {
+      drop_splits_.Keep(table_id, row);
       return absl::AlreadyExistsError(
           Cat("table ", table, " has a tablet that begins with ", Quoted(row), " already"));
     }
@@ -238,18 +239,25 @@ absl::Status TabletChanges::DropRows(uint64_t table_id, const RowRange& rows,
 absl::StatusOr<bool> TabletChanges::DropRowsOf(const HostedTablet& hosted, const RowRange& rows,
                                                const CallLimits& limits) {
   const RowRange& has = hosted.tablet->rows();
-  const uint64_t table_id = hosted.tablet->table_id();
   // The parts of a tablet that was split are looked up again.
   if (has.begin() < rows.begin()) {
-    BT_RETURN_IF_ERROR(hosted.host->Split(context_->epoch(), table_id, rows.begin(), limits));
+    BT_RETURN_IF_ERROR(SplitToDrop(hosted, rows.begin(), limits));
     return false;
   }
   if (rows.end().has_value() && (!has.end().has_value() || *has.end() > *rows.end())) {
-    BT_RETURN_IF_ERROR(hosted.host->Split(context_->epoch(), table_id, *rows.end(), limits));
+    BT_RETURN_IF_ERROR(SplitToDrop(hosted, *rows.end(), limits));
     return false;
   }
   BT_RETURN_IF_ERROR(hosted.host->Empty(context_->epoch(), hosted.tablet->id(), has, limits));
   return true;
+}
+
+absl::Status TabletChanges::SplitToDrop(const HostedTablet& hosted, std::string_view row,
+                                        const CallLimits& limits) {
+  const uint64_t table_id = hosted.tablet->table_id();
+  BT_RETURN_IF_ERROR(hosted.host->Split(context_->epoch(), table_id, row, limits));
+  drop_splits_.Add(table_id, row);
+  return absl::OkStatus();
 }
 
 // --- Lists ---

@@ -19,6 +19,7 @@
 #include "base/call_limits.h"
 #include "cluster/server_host.h"
 #include "master/assignment.h"
+#include "master/drop_splits.h"
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
 
@@ -48,6 +49,8 @@ class TabletChanges {
   // `caller` is who asks: nobody for the program itself.
   absl::Status DropRows(uint64_t table_id, const RowRange& rows,
                         const std::optional<std::string>& caller, const CallLimits& limits);
+  // The splits that DropRows has made.
+  DropSplits* drop_splits() { return &drop_splits_; }
   absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table);
 
  private:
@@ -66,6 +69,8 @@ class TabletChanges {
   // returns true.
   absl::StatusOr<bool> DropRowsOf(const HostedTablet& hosted, const RowRange& rows,
                                   const CallLimits& limits);
+  absl::Status SplitToDrop(const HostedTablet& hosted, std::string_view row,
+                           const CallLimits& limits);
   absl::Status Move(std::string_view table, const HostedTablet& from, ServerHost* to,
                     const CallLimits& limits);
   // Loads an unloaded tablet on `to`, or else on `from` again.
@@ -76,6 +81,7 @@ class TabletChanges {
   MasterContext* const context_;
   TableCatalogue* const catalogue_;
   Assignment* const assignment_;
+  DropSplits drop_splits_;
 };
 
 }  // namespace bigtable

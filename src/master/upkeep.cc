@@ -42,6 +42,8 @@ void Upkeep::Wake() {
 
 void Upkeep::Loop() {
   constexpr absl::Duration kSweepInterval = absl::Minutes(10);
+  // A program that drops many ranges has dropped those beside each other by then.
+  constexpr absl::Duration kDropSplitAge = absl::Seconds(10);
   std::optional<SteadyTime> balanced_at;
   SteadyTime sweep_at = SteadyTime::Now() + kSweepInterval;
   while (true) {
@@ -59,6 +61,7 @@ void Upkeep::Loop() {
     if (due && context_->active() && ChangeTablets({})) {
       context_->wake();  // the halves may be too large too
     }
+    if (context_->active()) UndoDropSplits(kDropSplitAge, {});
     const bool is_balanced = balanced_at.has_value() && SteadyTime::Now() < *balanced_at + interval;
     if (context_->active() && !is_balanced) {
       Balance();
@@ -192,6 +195,45 @@ bool Upkeep::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
                                             " are not merged: ", ToStd(merged.message()));
   }
   return changed;
+}
+
+bool Upkeep::UndoDropSplits(absl::Duration age, const CallLimits& limits) {
+  constexpr size_t kMostAtOnce = 16;
+  bool changed = false;
+  for (const DropSplits::Split& split : tablets_->drop_splits()->Take(age, kMostAtOnce)) {
+    std::string table;
+    if (!CanUndo(split, &table)) {
+      changed = true;  // there may be more
+      continue;
+    }
+    const absl::Status merged = tablets_->MergeTablets(table, split.row, ForOneStep(limits));
+    if (IsOver()) return false;
+    if (merged.ok() || absl::IsNotFound(merged)) {
+      changed = true;
+      continue;
+    }
+    tablets_->drop_splits()->Add(split.table_id, split.row);  // to be tried again
+    context_->environment->info_log.Warning(
+        "two tablets of table ", table,
+        " beside dropped rows are not merged: ", ToStd(merged.message()));
+  }
+  return changed;
+}
+
+bool Upkeep::CanUndo(const DropSplits::Split& split, std::string* table) const {
+  const HostedTablet right = context_->servers->FindTablet(split.table_id, split.row);
+  if (!right || right.tablet->rows().begin() != split.row) return false;
+  std::shared_ptr<Tablet> left;
+  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+    left = host->server()->tablets().FindBefore(split.table_id, split.row);
+    if (left != nullptr && left->rows().end() == split.row) break;
+    left = nullptr;
+  }
+  if (left == nullptr) return false;
+  const std::shared_ptr<const TableLayout> layout = right.tablet->Layout();
+  *table = layout->name;
+  const uint64_t most = layout->split.tablet_size;
+  return most == 0 || left->DiskBytes() + right.tablet->DiskBytes() <= most;
 }
 
 }  // namespace bigtable

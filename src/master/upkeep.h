@@ -18,6 +18,7 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "master/balancer.h"
+#include "master/drop_splits.h"
 #include "master/master_context.h"
 #include "master/sweep.h"
 #include "master/table_catalogue.h"
@@ -45,6 +46,10 @@ class Upkeep {
   // Makes the splits and merges that the tables' rules require. Returns whether there was one. No
   // split or merge waits longer than half a minute for unserved tablets.
   bool ChangeTablets(const CallLimits& limits);
+  // Merges the tablets beside rows at which tablets were split to drop rows, `age` ago or before,
+  // unless they have grown too large for one. A tablet whose files still have the dropped rows is
+  // compacted for it. Returns whether there was one; does some of them at a time.
+  bool UndoDropSplits(absl::Duration age, const CallLimits& limits);
 
  private:
   void Loop();
@@ -52,6 +57,8 @@ class Upkeep {
   // METADATA's tablets.
   bool SplitLargeMetadata(const CallLimits& limits);
   bool MergeSmall(const TableLayout& layout, const CallLimits& limits);
+  // Whether the tablets on both sides of the row can be merged; then `*table` is their table.
+  bool CanUndo(const DropSplits::Split& split, std::string* table) const;
   // The row at which to split a tablet that is too large. Nothing if it cannot be split.
   std::optional<std::string> RowToSplitAt(const SplitRule& rule, const Tablet& tablet);
   // Moves a tablet from the most loaded server to the least loaded, if that is worth the cost.

@@ -158,6 +158,40 @@ TEST_P(DropRowsTest, AllRowsAreDroppedWithoutSplitsAndWithoutRewriting) {
   EXPECT_EQ(Keys(), "d");
 }
 
+TEST_P(DropRowsTest, TabletsThatWereSplitForManyRangesAreMergedAgain) {
+  OpenTwoServers();
+  Create({"m"});
+  const auto write = [&](std::string_view value) {
+    for (int i = 100; i < 180; ++i) {
+      const std::string row = Cat(i < 140 ? "a" : "z", i);
+      ASSERT_OK(table_->Apply(RowMutation(row).Set("f:q", Timestamp(1), value)));
+    }
+  };
+  write("flushed");
+  ASSERT_OK(database_->Flush("t"));
+  write("in memory");
+  std::string left;
+  for (int i = 100; i < 180; ++i) {
+    const std::string row = Cat(i < 140 ? "a" : "z", i);
+    if (i % 4 != 0) {
+      left += (left.empty() ? "" : " ") + row;
+    } else {
+      ASSERT_OK(table_->DropRowRange(RowRange::Single(row)));
+    }
+  }
+  EXPECT_EQ(Tablets(), 42u);
+  EXPECT_STATUS(kAlreadyExists, "a120", database_->SplitTablet("t", "a120"));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  // What the table was created with stays, and what was required since.
+  std::string begins;
+  const std::vector<TabletInfo> tablets = database_->ListTablets("t").value();
+  for (const TabletInfo& tablet : tablets) begins += tablet.rows.begin() + " ";
+  EXPECT_EQ(begins, " a120 m ");
+  EXPECT_EQ(Keys(), left);
+  ASSERT_OK(database_->Compact("t"));
+  EXPECT_EQ(Keys(), left);
+}
+
 TEST_P(DropRowsTest, SnapshotsDoNotSeeTheRowsEither) {
   OpenTwoServers();
   Create({"c"});
