@@ -463,7 +463,9 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   out->Gauge("failing_work", "Flushes of servers, and compactions, that fail and are retried.");
   for (const auto& [name, kind] : {std::pair("flush", FailingWork::Kind::kFlush),
                                    std::pair("compaction", FailingWork::Kind::kCompaction)}) {
-    const auto is_of_kind = [kind](const FailingWork& work) { return work.kind == kind; };
+    const auto is_of_kind = [wanted = kind](const FailingWork& work) {
+      return work.kind == wanted;
+    };
     out->Add({{"kind", name}},
              static_cast<uint64_t>(std::count_if(statistics.failing_work.begin(),
                                                  statistics.failing_work.end(), is_of_kind)));
