@@ -13,12 +13,12 @@
 namespace bigtable::server {
 namespace {
 
-using Proto = google::bigtable::admin::v2::GcRule;
+using RuleProto = google::bigtable::admin::v2::GcRule;
 
 // About 10,000 years: what google.protobuf.Duration takes.
 constexpr int64_t kMaxSeconds = 315'576'000'000;
 
-absl::StatusOr<GcRule> Convert(const Proto& rule);
+absl::StatusOr<GcRule> Convert(const RuleProto& rule);
 
 absl::StatusOr<GcRule> ConvertVersions(int32_t versions) {
   if (versions >= 1) return GcRule::MaxVersions(versions);
@@ -56,43 +56,43 @@ absl::StatusOr<GcRule> ConvertParts(const char* what, Combine combine, const Par
   return combined;
 }
 
-absl::StatusOr<GcRule> ConvertKind(const Proto& rule) {
+absl::StatusOr<GcRule> ConvertKind(const RuleProto& rule) {
   switch (rule.rule_case()) {
-    case Proto::kMaxNumVersions:
+    case RuleProto::kMaxNumVersions:
       return ConvertVersions(rule.max_num_versions());
-    case Proto::kMaxAge:
+    case RuleProto::kMaxAge:
       return ConvertAge(rule.max_age());
-    case Proto::kUnion:
+    case RuleProto::kUnion:
       return ConvertParts("a union", &GcRule::Union, rule.union_());
-    case Proto::kIntersection:
+    case RuleProto::kIntersection:
       return ConvertParts("an intersection", &GcRule::Intersection, rule.intersection());
-    case Proto::RULE_NOT_SET:
+    case RuleProto::RULE_NOT_SET:
       break;
   }
   return GcRule();
 }
 
 // An error gets the name of a field that has others in it, as it is in the request.
-absl::StatusOr<GcRule> Convert(const Proto& rule) {
+absl::StatusOr<GcRule> Convert(const RuleProto& rule) {
   absl::StatusOr<GcRule> converted = ConvertKind(rule);
   if (converted.ok() || !(rule.has_union_() || rule.has_intersection())) return converted;
   return Annotate(converted.status(), rule.has_union_() ? "union" : "intersection");
 }
 
-void SetVersions(int64_t versions, Proto* proto) {
+void SetVersions(int64_t versions, RuleProto* proto) {
   proto->set_max_num_versions(
       static_cast<int32_t>(std::min<int64_t>(versions, std::numeric_limits<int32_t>::max())));
 }
 
-void SetAge(absl::Duration age, Proto* proto) {
+void SetAge(absl::Duration age, RuleProto* proto) {
   const absl::Duration possible = std::min(age, absl::Seconds(kMaxSeconds));
   absl::Duration rest;
   proto->mutable_max_age()->set_seconds(absl::IDivDuration(possible, absl::Seconds(1), &rest));
   proto->mutable_max_age()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
 }
 
-Proto StepToProto(const GcRule::Step& step) {
-  Proto proto;
+RuleProto StepToProto(const GcRule::Step& step) {
+  RuleProto proto;
   const bool has_age = step.age != -absl::InfiniteDuration();
   if (step.versions != 0 && has_age) {
     SetVersions(step.versions, proto.mutable_intersection()->add_rules());
@@ -107,7 +107,7 @@ Proto StepToProto(const GcRule::Step& step) {
 
 }  // namespace
 
-absl::StatusOr<GcRule> ToGcRule(const Proto& rule) {
+absl::StatusOr<GcRule> ToGcRule(const RuleProto& rule) {
   const size_t size = rule.ByteSizeLong();
   if (size > kMaxGcRuleSize) {
     return Invalid("a garbage collection rule must have at most ", kMaxGcRuleSize,
@@ -116,24 +116,24 @@ absl::StatusOr<GcRule> ToGcRule(const Proto& rule) {
   return Convert(rule);
 }
 
-Proto WithWholeMicroseconds(Proto rule) {
+RuleProto WithWholeMicroseconds(RuleProto rule) {
   if (rule.has_max_age()) {
     const int32_t nanos = rule.max_age().nanos();
     rule.mutable_max_age()->set_nanos(nanos - nanos % 1000);
   } else if (rule.has_union_()) {
-    for (Proto& part : *rule.mutable_union_()->mutable_rules()) {
+    for (RuleProto& part : *rule.mutable_union_()->mutable_rules()) {
       part = WithWholeMicroseconds(std::move(part));
     }
   } else if (rule.has_intersection()) {
-    for (Proto& part : *rule.mutable_intersection()->mutable_rules()) {
+    for (RuleProto& part : *rule.mutable_intersection()->mutable_rules()) {
       part = WithWholeMicroseconds(std::move(part));
     }
   }
   return rule;
 }
 
-Proto ToProto(const GcRule& rule) {
-  Proto proto;
+RuleProto ToProto(const GcRule& rule) {
+  RuleProto proto;
   if (rule.steps().size() == 1) return StepToProto(rule.steps()[0]);
   for (const GcRule::Step& step : rule.steps()) {
     *proto.mutable_union_()->add_rules() = StepToProto(step);

@@ -333,9 +333,10 @@ void TableChanges::Notify(void (EventListener::*function)(const TableEvent&),
 }
 
 bool TableChanges::HasFile(std::string_view table, const TableLayout* layout) const {
-  const absl::StatusOr<TableLayout> found = catalogue_->schemas()->Read(table);
-  if (layout == nullptr) return absl::IsNotFound(found.status());
-  return found.ok() && found->Encode() == layout->Encode();
+  const absl::StatusOr<std::shared_ptr<const TableLayout>> found =
+      catalogue_->schemas()->Find(table);
+  if (!found.ok() || layout == nullptr) return found.ok() && *found == nullptr;
+  return *found != nullptr && (*found)->Encode() == layout->Encode();
 }
 
 TableChanges::SchemaFound TableChanges::Settle(const TableLayout& before,
