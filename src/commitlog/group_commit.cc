@@ -18,6 +18,8 @@ constexpr uint32_t kWaits = 0;
 constexpr uint32_t kAsleep = 1;
 constexpr uint32_t kLeads = 2;
 constexpr uint32_t kDone = 3;
+// It has left the queue.
+constexpr uint32_t kLeft = 5;
 // It led, and its call stalls while another thread has taken over. Its thread detects that itself.
 constexpr uint32_t kStalled = 4;
 
@@ -50,12 +52,22 @@ GroupCommit::GroupCommit(CommitFunction commit, TakeOver take_over, size_t max_g
       max_group_bytes_(max_group_bytes),
       spins_(kMostSpins) {}
 
-void GroupCommit::Commit(Request* request) { Enqueue(request); }
+absl::Status GroupCommit::Commit(Request* request, const CallLimits& limits,
+                                 std::string_view what) {
+  return Enqueue(request, &limits) ? absl::OkStatus() : limits.Check(what);
+}
 
 void GroupCommit::RunExclusive(absl::FunctionRef<void()> function) {
   Request request;
   request.exclusive_ = &function;
-  Enqueue(&request);
+  static_cast<void>(Enqueue(&request, nullptr));
+}
+
+absl::Status GroupCommit::RunExclusive(absl::FunctionRef<void()> function,
+                                       const CallLimits& limits) {
+  Request request;
+  request.exclusive_ = &function;
+  return Enqueue(&request, &limits) ? absl::OkStatus() : limits.Check();
 }
 
 bool GroupCommit::TryRunExclusive(absl::FunctionRef<void()> function) {
@@ -71,16 +83,16 @@ bool GroupCommit::TryRunExclusive(absl::FunctionRef<void()> function) {
   return true;
 }
 
-void GroupCommit::WaitForTurn() {
+absl::Status GroupCommit::WaitForTurn(const CallLimits& limits) {
   const uint64_t begun = turns_.load(std::memory_order_acquire);
   for (int i = 0; i < kMostSpins; ++i) {
-    if (ended_turns_.load(std::memory_order_acquire) >= begun) return;
+    if (ended_turns_.load(std::memory_order_acquire) >= begun) return absl::OkStatus();
     Pause();
   }
-  RunExclusive([] {});  // it takes long: sleep in the queue
+  return RunExclusive([] {}, limits);  // it takes long: sleep in the queue
 }
 
-void GroupCommit::Enqueue(Request* request) {
+bool GroupCommit::Enqueue(Request* request, const CallLimits* limits) {
   request->newer_ = nullptr;
   request->state_.store(kWaits, std::memory_order_relaxed);
   Request* before = newest_.load(std::memory_order_relaxed);
@@ -88,7 +100,9 @@ void GroupCommit::Enqueue(Request* request) {
     request->older_ = before;
   } while (!newest_.compare_exchange_weak(before, request, std::memory_order_acq_rel,
                                           std::memory_order_relaxed));
-  if (before == nullptr || Await(request) == kLeads) Lead(request);
+  const uint32_t state = before == nullptr ? kLeads : Await(request, limits);
+  if (state == kLeads) Lead(request);
+  return state != kLeft;
 }
 
 // --- The leader ---
@@ -102,9 +116,11 @@ void GroupCommit::Lead(Request* first) {
     size_t size = 1;
     if (first->exclusive_ != nullptr) {
       group[0] = first;
+      in_turn_.store(first, std::memory_order_release);
       RunInTurn(first);
     } else {
       size = Gather(first, group);
+      in_turn_.store(group[size - 1], std::memory_order_release);
       [&]() noexcept { commit_({group, size}); }();
       if (own->state_.load(std::memory_order_relaxed) == kStalled) [[unlikely]]
         return;
@@ -159,8 +175,10 @@ void GroupCommit::LinkNewer(Request* newest, Request* until) {
 size_t GroupCommit::Gather(Request* first, Request** group) {
   group[0] = first;
   size_t size = 1;
+  if (newest_.load(std::memory_order_acquire) == first) return size;
+  BeginLinking();
   Request* const newest = newest_.load(std::memory_order_acquire);
-  if (newest == first) return size;
+  if (newest == first) return size;  // the others have left
   LinkNewer(newest, first);
   size_t bytes = first->bytes;
   for (Request* r = first; r != newest && size < kMaxGroupRequests; group[size++] = r) {
@@ -173,13 +191,20 @@ size_t GroupCommit::Gather(Request* first, Request** group) {
 
 // The request after `last`, the last of a group; null if the queue was emptied.
 GroupCommit::Request* GroupCommit::NextLeader(Request* last) {
-  Request* newest = last;
-  if (newest_.compare_exchange_strong(newest, nullptr, std::memory_order_acq_rel,
-                                      std::memory_order_acquire)) {
-    return nullptr;
+  // Before the exchange: if it succeeds, `last` may be dead when the next caller leads.
+  in_turn_.store(nullptr, std::memory_order_relaxed);
+  while (true) {
+    Request* newest = last;
+    if (newest_.compare_exchange_strong(newest, nullptr, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+      return nullptr;
+    }
+    BeginLinking();
+    newest = newest_.load(std::memory_order_acquire);
+    if (newest == last) continue;  // the others have left
+    LinkNewer(newest, last);
+    return last->newer_;
   }
-  LinkNewer(newest, last);
-  return last->newer_;
 }
 
 void GroupCommit::Notify(Request* request, uint32_t state) {
@@ -197,7 +222,7 @@ void GroupCommit::Notify(Request* request, uint32_t state) {
 
 // --- The followers ---
 
-uint32_t GroupCommit::Await(Request* request) noexcept {
+uint32_t GroupCommit::Await(Request* request, const CallLimits* limits) noexcept {
   const int limit = spins_.load(std::memory_order_relaxed);
   for (int i = 0; i < limit; ++i) {
     const uint32_t state = request->state_.load(std::memory_order_acquire);
@@ -214,10 +239,12 @@ uint32_t GroupCommit::Await(Request* request) noexcept {
   if (limit > kLeastSpins) {
     spins_.store(std::max(kLeastSpins, limit - limit / 8 - 1), std::memory_order_relaxed);
   }
-  return Sleep(request);
+  return Sleep(request, limits);
 }
 
-uint32_t GroupCommit::Sleep(Request* request) {
+uint32_t GroupCommit::Sleep(Request* request, const CallLimits* limits) {
+  // Between two tries to leave.
+  constexpr absl::Duration kLeavePause = absl::Milliseconds(2);
   const WaitTimer wait;
   Request::Sleeper sleeper;
   request->sleeper_ = &sleeper;
@@ -230,14 +257,17 @@ uint32_t GroupCommit::Sleep(Request* request) {
                                   ? take_over_.stall_timeout(absl::ZeroDuration())
                                   : absl::InfiniteDuration();
   while (true) {
+    absl::Duration most = look_after;
+    if (limits != nullptr) most = std::min(most, std::max(limits->MostSleep(), kLeavePause));
     {
       MutexLock lock(&sleeper.mutex);
       bool in_time = true;
       while ((state = request->state_.load(std::memory_order_acquire)) == kAsleep && in_time) {
-        in_time = sleeper.woken.WaitFor(&sleeper.mutex, look_after);
+        in_time = sleeper.woken.WaitFor(&sleeper.mutex, most);
       }
       if (state != kAsleep) return state;
     }
+    if (limits != nullptr && !limits->Check().ok() && Leave(request)) return kLeft;
     if (take_over_.commit != nullptr) look_after = LookAfterLeader();
   }
 }

@@ -25,6 +25,14 @@
 // them, so std::terminate is called instead of leaving them waiting. The same holds for the
 // functions of a takeover: they run while a request of the thread is in the queue.
 //
+// Leaving (group_commit_leave.cc). A caller with limits leaves the queue when they end before its
+// turn has begun; its request is then as if it had never been there. Only what the leader does
+// between turns follows the links of waiting requests: it gathers a group, or finds the next
+// leader. While it runs the commit function, which may stall, a thread that leaves takes its
+// request out of the list by itself. `in_turn_` and `leaving_` keep the two apart: the leader
+// resets the one, then reads the other; a thread that leaves does the opposite. A request whose
+// turn has begun stays until the turn ends.
+//
 // If the next thread in the queue sleeps, the leader commits its group too, a few times, instead of
 // waiting for it to wake up. Otherwise two threads on a busy machine would hand over the lead with
 // a context switch for each request.
@@ -36,9 +44,15 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/time/time.h"
+
+#include "base/call_limits.h"
+#include "base/mutex.h"
 
 namespace bigtable {
 
@@ -89,13 +103,19 @@ class GroupCommit {
 
   // Returns after the commit function has returned for a group with `request`, and sees all its
   // effects.
-  void Commit(Request* request);
+  void Commit(Request* request) { static_cast<void>(Enqueue(request, nullptr)); }
+  // The same within limits. An error of the limits, in which `what` names the call: the request was
+  // not committed, and will not be. Limits that end once its turn has begun end nothing.
+  absl::Status Commit(Request* request, const CallLimits& limits, std::string_view what);
   // Runs `function` on this thread, in queue order, while no group is committed.
   void RunExclusive(absl::FunctionRef<void()> function);
+  // The same within limits. An error of the limits: the function did not run.
+  absl::Status RunExclusive(absl::FunctionRef<void()> function, const CallLimits& limits);
   // Waits until the turn that is under way has ended, if there is one, and sees all its effects. If
   // the turn takes long, it sleeps in the queue, after the requests that are there. Not in a turn.
-  // Cost: two loads if no turn is under way.
-  void WaitForTurn();
+  // Cost: two loads if no turn is under way. An error of the limits: it may be under way still.
+  absl::Status WaitForTurn(const CallLimits& limits);
+  void WaitForTurn() { WaitForTurn(CallLimits()).IgnoreError(); }
   // As RunExclusive if the queue is empty. Otherwise does nothing and returns false, at once.
   [[nodiscard]] bool TryRunExclusive(absl::FunctionRef<void()> function);
 
@@ -115,7 +135,8 @@ class GroupCommit {
  private:
   struct Stall;
 
-  void Enqueue(Request* request);
+  // False: the limits, which may be null, have ended, and the request has left the queue.
+  [[nodiscard]] bool Enqueue(Request* request, const CallLimits* limits);
   void Lead(Request* first);
   // Runs the exclusive function of the leader.
   void RunInTurn(Request* leader);
@@ -125,9 +146,16 @@ class GroupCommit {
     ended_turns_.store(turns_.load(std::memory_order_relaxed), std::memory_order_release);
   }
   Request* NextLeader(Request* last);
-  // Returns the state, kLeads or kDone, once it is one of them.
-  uint32_t Await(Request* request) noexcept;
-  uint32_t Sleep(Request* request);
+  // Returns the state, kLeads or kDone, once it is one of them; or kLeft.
+  uint32_t Await(Request* request, const CallLimits* limits) noexcept;
+  uint32_t Sleep(Request* request, const CallLimits* limits);
+  // For the leader between turns: nobody leaves until the next turn begins.
+  void BeginLinking();
+  // For a sleeping follower: true if it has left the queue. Otherwise its turn has begun, or a turn
+  // begins or ends just now.
+  bool Leave(Request* request);
+  bool Unlink(Request* request, const Request* last, uint64_t turn)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(leave_mutex_);
   // Takes over if it is time; returns how long to sleep before the next check.
   absl::Duration LookAfterLeader();
   void CommitFor(Stall* stall);
@@ -146,6 +174,12 @@ class GroupCommit {
   std::atomic<uint64_t> ended_turns_{0};  // `turns_` if none is under way
   std::atomic<uint64_t> requests_{0};
   std::atomic<uint64_t> take_overs_{0};
+
+  // The last request of the present turn, while the leader does not follow links; it may be dead if
+  // the queue is empty. Null: the leader may.
+  std::atomic<const Request*> in_turn_{nullptr};
+  std::atomic<int> leaving_{0};  // threads that may change links
+  Mutex leave_mutex_;            // of these threads
 
   // Used only by the leader, and while it is in Guarded() by the thread that takes over.
   Request* leader_ = nullptr;
