@@ -52,6 +52,8 @@ absl::Status SegmentStore::Make(uint64_t number, uint64_t size, Ref<LogSegment>*
 
 absl::Status SegmentStore::Remove(std::string path) {
   absl::Status status = file_system_->RemoveFile(path);
+  // An earlier attempt may have removed it and reported an error.
+  if (absl::IsNotFound(status)) return absl::OkStatus();
   if (!status.ok()) unremoved_.push_back(std::move(path));
   return status;
 }

@@ -35,6 +35,19 @@ TEST_P(LogFailureTest, TheErrorOfAFailedSyncStaysAfterTheFaultIsCleared) {
   EXPECT_LT(log->synced_offset(), log->end_offset());
 }
 
+// A network file system may remove a file and report an error nevertheless.
+TEST_P(LogFailureTest, AFileThatWasRemovedAlthoughThatFailedIsNotRemovedForEver) {
+  auto log = NewLog(&fs_);
+  for (SequenceNumber s = 1; s <= 20; ++s) ASSERT_OK(Add(log.get(), s, Payload(s, 3000)));
+  log->ReleaseThrough(19);
+  ASSERT_OK(log->PrepareSpare());
+  fs_.FailCalls({.kinds = {FileCall::kRemoveFile}, .path_contains = ""},
+                absl::UnavailableError("injected"), FaultyFileSystem::Done::kAll);
+  EXPECT_THAT(log->RemoveFreeSegments().ToString(), HasSubstr("injected"));
+  fs_.ClearFaults();
+  EXPECT_EQ(log->PrepareSpare(), absl::OkStatus());
+}
+
 TEST_P(LogFailureTest, ACloseThatFailedFailsAgain) {
   auto log = NewLog(&fs_);
   ASSERT_OK(Add(log.get(), 1, "x"));
