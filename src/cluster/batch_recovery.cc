@@ -11,26 +11,20 @@
 namespace bigtable {
 namespace {
 
-using LogsByServer = std::map<std::string, DeadLog*, std::less<>>;
+using LogsByServer = std::map<std::string, const DeadLog*, std::less<>>;
 
-// Adds the logs that end before their parts of the batch, which are in SSTables, to
-// `*only_flushed`.
-bool IsComplete(const DeadLog::Part& part, const LogsByServer& logs,
-                std::set<DeadLog*>* only_flushed) {
+bool IsComplete(const DeadLog::Part& part, const LogsByServer& logs) {
   return std::all_of(part.others.begin(), part.others.end(), [&](const auto& other) {
     const auto& [server, last] = other;
     const auto log = logs.find(server);
-    if (log == logs.end() || !log->second->is_whole() || last <= log->second->last()) return true;
-    if (!log->second->IsFlushed(last)) return false;
-    only_flushed->insert(log->second);
-    return true;
+    return log == logs.end() || !log->second->is_whole() || last <= log->second->last() ||
+           log->second->IsFlushed(last);
   });
 }
 
 // Lets the log end before its first incomplete part. Returns whether there is one.
 bool EndBeforeIncomplete(DeadLog* log, const LogsByServer& logs,
-                         const std::vector<VoidBatches::Batch>& void_batches,
-                         std::set<DeadLog*>* only_flushed) {
+                         const std::vector<VoidBatches::Batch>& void_batches) {
   for (const DeadLog::Part& part : log->parts()) {
     if (part.last > log->last()) continue;
     // Whether the log has it makes no difference.
@@ -38,7 +32,7 @@ bool EndBeforeIncomplete(DeadLog* log, const LogsByServer& logs,
     const bool is_void =
         std::any_of(void_batches.begin(), void_batches.end(),
                     [&](const VoidBatches::Batch& batch) { return batch.has(part.last); });
-    if (is_void || IsComplete(part, logs, only_flushed)) continue;
+    if (is_void || IsComplete(part, logs)) continue;
     log->EndAt(part.first - 1);
     return true;
   }
@@ -47,23 +41,23 @@ bool EndBeforeIncomplete(DeadLog* log, const LogsByServer& logs,
 
 }  // namespace
 
-SettledLogs SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
-                          const std::vector<VoidBatches::Batch>& void_batches) {
+std::vector<DeadLog*> SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
+                                    const std::vector<VoidBatches::Batch>& void_batches) {
   LogsByServer by_server;
   for (const auto& log : logs) {
     by_server[log->server()] = log.get();
     log->Skip(void_batches);
   }
-  SettledLogs settled;
+  std::set<DeadLog*> shortened;
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const auto& log : logs) {
-      if (!EndBeforeIncomplete(log.get(), by_server, void_batches, &settled.only_flushed)) continue;
-      settled.shortened.insert(log.get());
+      if (!EndBeforeIncomplete(log.get(), by_server, void_batches)) continue;
+      shortened.insert(log.get());
       has_changed = true;
     }
   }
-  return settled;
+  return {shortened.begin(), shortened.end()};
 }
 
 }  // namespace bigtable

@@ -19,7 +19,7 @@
 // log is durable, the old one ends before what was flushed. A redo point of the server that is not
 // before a part says that the part is in SSTables: it was in the memtables when these were rotated,
 // and the flush was either committed together with all older ones, or after a sync of the log. Redo
-// points are replaced by those of the next servers, so this is noted in the server's file, too.
+// points are replaced by those of the next servers, so they are noted in the server's file first.
 //
 // A log that is not there, or is being removed, had all its parts: it is removed only once
 // everything in it is in SSTables, or is known not to count. So ends are noted in the servers'
@@ -28,7 +28,6 @@
 #define BIGTABLE_CLUSTER_BATCH_RECOVERY_H_
 
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "cluster/dead_log.h"
@@ -36,18 +35,10 @@
 
 namespace bigtable {
 
-struct SettledLogs {
-  // These end earlier now than before.
-  std::set<DeadLog*> shortened;
-  // These end before parts that count because they are in SSTables (DeadLog::flushed).
-  std::set<DeadLog*> only_flushed;
-};
-
-// Sets what is not read of each log (DeadLog::EndAt and Skip). `logs` are all logs of dead servers
-// that batches write to. Before any tablet is loaded, the ends of the shortened logs are to be
-// noted, and what is flushed of the others.
-SettledLogs SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
-                          const std::vector<VoidBatches::Batch>& void_batches);
+// Sets what is not read of each log (DeadLog::EndAt and Skip). Returns the logs that end earlier
+// now than before. `logs` are all logs of dead servers that batches write to.
+std::vector<DeadLog*> SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
+                                    const std::vector<VoidBatches::Batch>& void_batches);
 
 }  // namespace bigtable
 

@@ -55,6 +55,10 @@ absl::Status Assignment::Assign(ServerRole role) {
                       FindUnassigned(role, &must_reach));
   BT_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<DeadLog>> logs,
                       ReadLogs(dead, !tablets.empty(), must_reach, &servers));
+  // Only batches of users have parts in several logs.
+  if (role == ServerRole::kUser && !tablets.empty()) {
+    BT_RETURN_IF_ERROR(EndIncompleteBatches(logs, must_reach, &servers));
+  }
   std::vector<DeadLog*> views;
   for (const auto& log : logs) views.push_back(log.get());
   if (!tablets.empty()) {
@@ -110,7 +114,6 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     }
     logs.push_back(std::move(log));
   }
-  if (are_loaded) BT_RETURN_IF_ERROR(EndIncompleteBatches(logs, must_reach, servers));
   return logs;
 }
 
@@ -134,12 +137,11 @@ absl::Status Assignment::SyncDead(const std::string& server) {
 absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
                                               const Reach& must_reach, ServerDirectory* servers) {
   ClusterEnvironment& environment = *context_->environment;
-  const SettledLogs settled = SettleBatches(logs, environment.void_batches->All());
-  for (DeadLog* const log : settled.only_flushed) {
+  for (const auto& log : logs) {
     if (environment.read_only()) break;
     BT_RETURN_IF_ERROR(servers->NoteFlushed(log->server(), log->flushed()));
   }
-  for (DeadLog* const log : settled.shortened) {
+  for (DeadLog* const log : SettleBatches(logs, environment.void_batches->All())) {
     environment.info_log.Warning("the log of server ", log->server(), " ends at sequence number ",
                                  log->last(), ", before a batch that other logs do not have whole");
     const auto reach = must_reach.find(log->server());

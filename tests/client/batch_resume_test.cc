@@ -59,7 +59,7 @@ class BatchResumeTest : public testing::Test {
 TEST_F(BatchResumeTest, PowerIsLostAtEachCallOfResume) {
   int found = 0, lost = 0;
   bool has_resumed = false;
-  for (uint64_t call = 1; !has_resumed; call += 2) {
+  for (uint64_t call = 1; !has_resumed; ++call) {
     ASSERT_LT(call, kMostCalls);
     SCOPED_TRACE(absl::StrCat("call ", call));
     const std::unique_ptr<BatchMachine> machine = FailOneLog();
