@@ -76,12 +76,15 @@ absl::Status CheckListening(std::string_view flag, const std::string& address) {
     return Invalid(flag, " ", address, ": the host is not known: ", gai_strerror(unknown));
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+  bool listens = false;
   int error = 0;
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    error = TryToListen(*each);
-    if (error == 0 || error == EADDRINUSE) break;
+    const int failed = TryToListen(*each);
+    if (failed == EADDRINUSE) return CannotListen(flag, address, failed);
+    listens |= failed == 0;
+    error = failed;
   }
-  return error == 0 ? absl::OkStatus() : CannotListen(flag, address, error);
+  return listens ? absl::OkStatus() : CannotListen(flag, address, error);
 }
 
 }  // namespace
