@@ -188,12 +188,23 @@ void AppendOkEntry(size_t index, std::string* out) {
   out->append(entry);
 }
 
-// Messages one after the other are one with the entries of both.
-void AppendEntry(size_t index, const absl::Status& status, std::string* out) {
+// The texts of errors in a response. Those after so many bytes are cut short: a request of small
+// entries must not have a response of a hundred times its size.
+constexpr size_t kMostTextBytes = 1 << 20;
+constexpr size_t kShortTextBytes = 64;
+
+// Messages one after the other are one with the entries of both. `*text_bytes`: of the texts so
+// far.
+void AppendEntry(size_t index, const absl::Status& status, size_t* text_bytes, std::string* out) {
   MutateRowsResponse response;
   MutateRowsResponse::Entry* const entry = response.add_entries();
   entry->set_index(static_cast<int64_t>(index));
   *entry->mutable_status() = ToRpcStatus(status);
+  std::string* const text = entry->mutable_status()->mutable_message();
+  if (*text_bytes > kMostTextBytes && text->size() > kShortTextBytes) {
+    text->replace(kShortTextBytes, std::string::npos, "...");
+  }
+  *text_bytes += text->size();
   response.AppendToString(out);
 }
 
@@ -296,11 +307,12 @@ absl::Status MutateRowsMessage::MutationOf(size_t entry, Timestamp now,
 std::string MutateRowsResponseOf(absl::Span<const absl::Status> statuses) {
   std::string bytes;
   bytes.reserve(statuses.size() * 8);
+  size_t text_bytes = 0;
   for (size_t i = 0; i < statuses.size(); ++i) {
     if (statuses[i].ok()) {
       AppendOkEntry(i, &bytes);
     } else {
-      AppendEntry(i, statuses[i], &bytes);
+      AppendEntry(i, statuses[i], &text_bytes, &bytes);
     }
   }
   return bytes;

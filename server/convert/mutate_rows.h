@@ -88,7 +88,8 @@ class MutateRowsMessage {
   std::unique_ptr<std::string> rewritten_;
 };
 
-// A MutateRowsResponse with an entry for each status, in their order.
+// A MutateRowsResponse with an entry for each status, in their order. After a megabyte of texts the
+// others are cut to 64 bytes.
 std::string MutateRowsResponseOf(absl::Span<const absl::Status> statuses);
 
 }  // namespace bigtable::server

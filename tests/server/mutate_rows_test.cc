@@ -307,5 +307,18 @@ TEST(MutateRowsResponseTest, HasTheStatusesThatProtocolBuffersRead) {
   }
 }
 
+TEST(MutateRowsResponseTest, IsNotManyTimesTheRequest) {
+  const std::vector<absl::Status> statuses(100'000, absl::NotFoundError(std::string(1000, 'x')));
+  const std::string bytes = MutateRowsResponseOf(statuses);
+  EXPECT_LT(bytes.size(), size_t{12} << 20);
+  MutateRowsResponse response;
+  ASSERT_TRUE(response.ParseFromString(bytes));
+  ASSERT_EQ(response.entries_size(), 100'000);
+  EXPECT_EQ(response.entries(0).status().message(), std::string(1000, 'x'));
+  EXPECT_EQ(response.entries(99'999).status().message(), std::string(64, 'x') + "...");
+  EXPECT_EQ(response.entries(99'999).status().code(),
+            static_cast<int>(absl::StatusCode::kNotFound));
+}
+
 }  // namespace
 }  // namespace bigtable::server
