@@ -18,7 +18,30 @@ using google::bigtable::v2::ColumnRange;
 using google::bigtable::v2::RowFilter;
 using google::bigtable::v2::ValueRange;
 
-absl::StatusOr<Filter> Convert(const RowFilter& filter, int depth);
+// The instructions that the regular expressions of a filter may still have: a filter that is too
+// large is refused before it is in memory as a whole.
+class FilterInstructions {
+ public:
+  absl::Status Take(const Filter& filter, std::string_view regex) {
+    taken_ += filter.program_size();
+    if (taken_ <= kMaxFilterInstructions) return absl::OkStatus();
+    return Invalid("the regular expressions of a filter must have at most ", kMaxFilterInstructions,
+                   " instructions together, and with ", Quoted(regex), " they have ", taken_);
+  }
+
+ private:
+  int64_t taken_ = 0;
+};
+
+// Where a filter is in the tree.
+struct FilterPlace {
+  int depth;  // how many filters it is nested in
+  FilterInstructions* instructions;
+
+  FilterPlace Below() const { return {depth + 1, instructions}; }
+};
+
+absl::StatusOr<Filter> Convert(const RowFilter& filter, FilterPlace place);
 
 absl::StatusOr<Filter> Checked(Filter filter) {
   if (!filter.status().ok()) return filter.status();
@@ -27,12 +50,15 @@ absl::StatusOr<Filter> Checked(Filter filter) {
 
 // A regular expression, of which `make` makes the filter. The error has the expression as it was
 // given.
-absl::StatusOr<Filter> ConvertRegex(Filter (*make)(std::string_view), std::string_view regex) {
+absl::StatusOr<Filter> ConvertRegex(Filter (*make)(std::string_view), std::string_view regex,
+                                    FilterPlace place) {
   Filter filter = make(regex);
   if (filter.status().ok() && regex.find('.') != std::string_view::npos) {
     filter = make(Cat("(?-s)", regex));
   }
-  return Checked(std::move(filter));
+  SERVER_RETURN_IF_ERROR(filter.status());
+  SERVER_RETURN_IF_ERROR(place.instructions->Take(filter, regex));
+  return filter;
 }
 
 // The one text that the expression matches. Null if it has an operator.
@@ -52,7 +78,7 @@ std::optional<std::string> LiteralOf(std::string_view regex) {
   return text;
 }
 
-absl::StatusOr<Filter> ConvertFamily(std::string_view regex) {
+absl::StatusOr<Filter> ConvertFamily(std::string_view regex, FilterPlace place) {
   if (regex.find(':') != std::string_view::npos) {
     return Invalid("a regular expression of families must not contain a colon, and is ",
                    Quoted(regex));
@@ -60,13 +86,13 @@ absl::StatusOr<Filter> ConvertFamily(std::string_view regex) {
   const std::optional<std::string> name = LiteralOf(regex);
   // Else it matches no family, whatever the table has.
   if (name.has_value() && CheckFamilyName(*name).ok()) return Filter::Family(*name);
-  return ConvertRegex(&Filter::FamilyRegex, regex);
+  return ConvertRegex(&Filter::FamilyRegex, regex, place);
 }
 
-absl::StatusOr<Filter> ConvertRowKey(std::string_view regex) {
+absl::StatusOr<Filter> ConvertRowKey(std::string_view regex, FilterPlace place) {
   // As Cloud Bigtable: no row has an empty key.
   if (regex.empty()) return Invalid("a regular expression of row keys must not be empty");
-  return ConvertRegex(&Filter::RowKeysRegex, regex);
+  return ConvertRegex(&Filter::RowKeysRegex, regex, place);
 }
 
 // [begin, end), where a null end is no end.
@@ -129,14 +155,14 @@ absl::StatusOr<Filter> ConvertTrue(bool value, Filter filter) {
 // `what`: "a chain".
 template <typename Parts>
 absl::StatusOr<Filter> ConvertParts(std::string_view what, Filter (*make)(std::vector<Filter>),
-                                    const Parts& parts, int depth) {
+                                    const Parts& parts, FilterPlace place) {
   if (parts.filters_size() < 2) {
     return Invalid(what, " must have at least two filters, and has ", parts.filters_size());
   }
   std::vector<Filter> filters;
   filters.reserve(parts.filters_size());
   for (const RowFilter& part : parts.filters()) {
-    absl::StatusOr<Filter> filter = Convert(part, depth);
+    absl::StatusOr<Filter> filter = Convert(part, place);
     if (!filter.ok()) return Annotate(filter.status(), Cat("filters[", filters.size(), "]"));
     filters.push_back(*std::move(filter));
   }
@@ -144,50 +170,49 @@ absl::StatusOr<Filter> ConvertParts(std::string_view what, Filter (*make)(std::v
 }
 
 absl::StatusOr<Filter> ConvertBranch(const char* name, bool is_set, const RowFilter& branch,
-                                     int depth) {
+                                     FilterPlace place) {
   if (!is_set) return Filter::BlockAll();
-  absl::StatusOr<Filter> filter = Convert(branch, depth);
+  absl::StatusOr<Filter> filter = Convert(branch, place);
   if (!filter.ok()) return Annotate(filter.status(), name);
   return filter;
 }
 
-absl::StatusOr<Filter> ConvertCondition(const RowFilter::Condition& condition, int depth) {
+absl::StatusOr<Filter> ConvertCondition(const RowFilter::Condition& condition, FilterPlace place) {
   if (!condition.has_predicate_filter()) {
     return Invalid("a condition must have a predicate_filter");
   }
   SERVER_ASSIGN_OR_RETURN(Filter predicate, ConvertBranch("predicate_filter", true,
-                                                          condition.predicate_filter(), depth));
+                                                          condition.predicate_filter(), place));
   SERVER_ASSIGN_OR_RETURN(Filter if_true, ConvertBranch("true_filter", condition.has_true_filter(),
-                                                        condition.true_filter(), depth));
+                                                        condition.true_filter(), place));
   SERVER_ASSIGN_OR_RETURN(
       Filter if_false,
-      ConvertBranch("false_filter", condition.has_false_filter(), condition.false_filter(), depth));
+      ConvertBranch("false_filter", condition.has_false_filter(), condition.false_filter(), place));
   return Checked(Filter::Condition(std::move(predicate), std::move(if_true), std::move(if_false)));
 }
 
-// `depth`: how many filters it is nested in.
-absl::StatusOr<Filter> ConvertTree(const RowFilter& filter, int depth) {
-  if (depth >= kMaxFilterDepth) {
+absl::StatusOr<Filter> ConvertTree(const RowFilter& filter, FilterPlace place) {
+  if (place.depth >= kMaxFilterDepth) {
     return Invalid("filters must be nested at most ", kMaxFilterDepth, " deep");
   }
   switch (filter.filter_case()) {
     case RowFilter::kChain:
-      return ConvertParts("a chain", &Filter::Chain, filter.chain(), depth + 1);
+      return ConvertParts("a chain", &Filter::Chain, filter.chain(), place.Below());
     case RowFilter::kInterleave:
-      return ConvertParts("an interleave", &Filter::Interleave, filter.interleave(), depth + 1);
+      return ConvertParts("an interleave", &Filter::Interleave, filter.interleave(), place.Below());
     default:
-      return ConvertCondition(filter.condition(), depth + 1);
+      return ConvertCondition(filter.condition(), place.Below());
   }
 }
 
-absl::StatusOr<Filter> ConvertKind(const RowFilter& filter, int depth) {
+absl::StatusOr<Filter> ConvertKind(const RowFilter& filter, FilterPlace place) {
   switch (filter.filter_case()) {
     case RowFilter::FILTER_NOT_SET:
       return Filter::PassAll();
     case RowFilter::kChain:
     case RowFilter::kInterleave:
     case RowFilter::kCondition:
-      return ConvertTree(filter, depth);
+      return ConvertTree(filter, place);
     case RowFilter::kSink:
       return ConvertTrue(filter.sink(), Filter::Sink());
     case RowFilter::kPassAllFilter:
@@ -197,19 +222,19 @@ absl::StatusOr<Filter> ConvertKind(const RowFilter& filter, int depth) {
     case RowFilter::kStripValueTransformer:
       return ConvertTrue(filter.strip_value_transformer(), Filter::StripValueTransformer());
     case RowFilter::kRowKeyRegexFilter:
-      return ConvertRowKey(filter.row_key_regex_filter());
+      return ConvertRowKey(filter.row_key_regex_filter(), place);
     case RowFilter::kRowSampleFilter:
       return Checked(Filter::RowSample(filter.row_sample_filter()));
     case RowFilter::kFamilyNameRegexFilter:
-      return ConvertFamily(filter.family_name_regex_filter());
+      return ConvertFamily(filter.family_name_regex_filter(), place);
     case RowFilter::kColumnQualifierRegexFilter:
-      return ConvertRegex(&Filter::ColumnRegex, filter.column_qualifier_regex_filter());
+      return ConvertRegex(&Filter::ColumnRegex, filter.column_qualifier_regex_filter(), place);
     case RowFilter::kColumnRangeFilter:
       return ConvertColumnRange(filter.column_range_filter());
     case RowFilter::kTimestampRangeFilter:
       return ConvertTimestampRange(filter.timestamp_range_filter());
     case RowFilter::kValueRegexFilter:
-      return ConvertRegex(&Filter::ValueRegex, filter.value_regex_filter());
+      return ConvertRegex(&Filter::ValueRegex, filter.value_regex_filter(), place);
     case RowFilter::kValueRangeFilter:
       return ConvertValueRange(filter.value_range_filter());
     case RowFilter::kCellsPerRowOffsetFilter:
@@ -225,8 +250,8 @@ absl::StatusOr<Filter> ConvertKind(const RowFilter& filter, int depth) {
 }
 
 // An error gets the name of the field, as it is in the request.
-absl::StatusOr<Filter> Convert(const RowFilter& filter, int depth) {
-  absl::StatusOr<Filter> converted = ConvertKind(filter, depth);
+absl::StatusOr<Filter> Convert(const RowFilter& filter, FilterPlace place) {
+  absl::StatusOr<Filter> converted = ConvertKind(filter, place);
   if (converted.ok()) return converted;
   const auto* field = RowFilter::descriptor()->FindFieldByNumber(filter.filter_case());
   return Annotate(converted.status(), field == nullptr ? "filter" : field->name());
@@ -240,7 +265,8 @@ absl::StatusOr<Filter> ToFilter(const RowFilter& filter) {
     return Invalid("a filter must have at most ", kMaxFilterSize, " bytes, and this one has ",
                    size);
   }
-  return Convert(filter, 0);
+  FilterInstructions instructions;
+  return Convert(filter, {.depth = 0, .instructions = &instructions});
 }
 
 }  // namespace bigtable::server

@@ -17,7 +17,8 @@
 //   * timestamps that are negative or not multiples of a millisecond;
 //   * what the engine refuses: bad regular expressions, cells_per_*_limit below 1,
 //     cells_per_row_offset below 0, a row_sample_filter that is not between 0 and 1, bad labels,
-//     labels in several parts of a Chain, a sink in a Condition, 1,000 parts.
+//     labels in several parts of a Chain, a sink in a Condition, 1,000 parts, regular expressions
+//     whose programs have more than 100,000 instructions together.
 //
 // Pure function.
 #ifndef BIGTABLE_SERVER_CONVERT_FILTER_H_

@@ -8,13 +8,12 @@
 
 namespace bigtable::server {
 
-// Bytes of names, of what a mutation writes, and of a row that is read.
+// Bytes of names, and of what a mutation writes.
 inline constexpr size_t kMaxTableIdSize = 50;
 inline constexpr size_t kMaxFamilyNameSize = 64;
 inline constexpr size_t kMaxRowKeySize = 4 << 10;
 inline constexpr size_t kMaxQualifierSize = 16 << 10;
 inline constexpr size_t kMaxValueSize = 100 << 20;
-inline constexpr size_t kMaxRowSize = 256 << 20;
 
 // Mutations of a MutateRow or CheckAndMutateRow call, or of all entries of a MutateRows call
 // together; rules of a ReadModifyWriteRow call.
@@ -24,6 +23,8 @@ inline constexpr int kMaxRules = 100'000;
 // Bytes of a serialized filter, and how deep filters may be nested.
 inline constexpr size_t kMaxFilterSize = 20 << 10;
 inline constexpr int kMaxFilterDepth = 20;
+// Of the programs of its regular expressions: the limit of the library's filters.
+inline constexpr int64_t kMaxFilterInstructions = 100'000;
 
 // Column families of a table, and bytes of a serialized garbage collection rule.
 inline constexpr int kMaxFamilies = 100;

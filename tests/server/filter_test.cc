@@ -2,13 +2,19 @@
 // refused.
 #include "server/convert/filter.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "server/parse_text.h"
 #include "support/database_fixture.h"
+#include "support/heap_peak.h"
 
 namespace bigtable::server {
 namespace {
@@ -350,6 +356,36 @@ TEST(ToFilterRefusalTest, TooLarge) {
   filter.set_value_regex_filter(std::string(20477, 'x'));
   EXPECT_EQ(FilterRefusal(filter),
             "a filter must have at most 20480 bytes, and this one has 20481");
+}
+
+// The expressions are small, and their programs are not.
+TEST(ToFilterRefusalTest, LargePrograms) {
+  RowFilter filter;
+  for (int i = 0; i < 800; ++i) {
+    filter.mutable_interleave()->add_filters()->set_value_regex_filter("(abcdefghij){1000}");
+  }
+  HeapPeak peak;
+  const std::string refusal = FilterRefusal(filter);
+  EXPECT_LT(peak.Stop(), uint64_t{24} << 20);
+  EXPECT_NE(refusal.find("at most 100000 instructions"), std::string::npos) << refusal;
+  EXPECT_NE(refusal.find("filters[8]: value_regex_filter: "), std::string::npos) << refusal;
+}
+
+// A request that nests so deep is not parsed, so no stack is needed for it.
+TEST(ToFilterRefusalTest, BytesThatNestWithoutEnd) {
+  std::vector<std::string> heads;  // from the innermost
+  size_t size = 0;
+  for (int i = 0; i < 600'000; ++i) {
+    std::string head = "\x0a";  // RowFilter.chain and RowFilter.Chain.filters
+    size_t rest = size;
+    for (; rest >= 0x80; rest >>= 7) head.push_back(static_cast<char>(rest | 0x80));
+    head.push_back(static_cast<char>(rest));
+    size += head.size();
+    heads.push_back(std::move(head));
+  }
+  std::string bytes;
+  for (auto head = heads.rbegin(); head != heads.rend(); ++head) bytes += *head;
+  EXPECT_FALSE(RowFilter().ParseFromString(bytes));
 }
 
 }  // namespace
