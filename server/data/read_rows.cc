@@ -33,11 +33,11 @@ ServedCall::Step ReadRowsCall::Begin(grpc::ByteBuffer* request) {
     return End(absl::ResourceExhaustedError(
         Cat("there are ", parts_.most_streams, " open streams, as many as --memory allows")));
   }
-  const absl::Status taken = Take(request);
-  if (!table_name_.empty()) SetResource(table_name_, taken.ok());
-  if (!taken.ok()) return End(taken);
+  const absl::StatusOr<Filter> filter = Take(request);
+  if (!table_name_.empty()) SetResource(table_name_, filter.ok());
+  if (!filter.ok()) return End(filter.status());
   running_.emplace(parts_.streams);
-  reader_.emplace(table_->ReadRows(rows_, filter_, options_));
+  reader_.emplace(table_->ReadRows(rows_, *filter, options_));
   return Advance();
 }
 
@@ -52,14 +52,15 @@ ServedCall::Step ReadRowsCall::Continue(bool is_there) {
   return End(absl::CancelledError("the client has gone"));
 }
 
-absl::Status ReadRowsCall::Take(grpc::ByteBuffer* bytes) {
+absl::StatusOr<Filter> ReadRowsCall::Take(grpc::ByteBuffer* bytes) {
   google::protobuf::Arena arena;
   auto* const request = google::protobuf::Arena::CreateMessage<data::ReadRowsRequest>(&arena);
   SERVER_RETURN_IF_ERROR(Parse(bytes, request));
   return Take(*request);
 }
 
-absl::Status ReadRowsCall::Take(const data::ReadRowsRequest& request) {
+// Returns the filter.
+absl::StatusOr<Filter> ReadRowsCall::Take(const data::ReadRowsRequest& request) {
   if (!request.authorized_view_name().empty() || !request.materialized_view_name().empty()) {
     return absl::UnimplementedError("this server has no views of tables");
   }
@@ -69,7 +70,8 @@ absl::Status ReadRowsCall::Take(const data::ReadRowsRequest& request) {
   options_.reverse = selection.reversed;
   options_.deadline = DeadlineOf(context());
   options_.cancellation = cancellation();
-  SERVER_ASSIGN_OR_RETURN(filter_, ToFilter(request.filter()));
+  SERVER_ASSIGN_OR_RETURN(Filter filter, ToFilter(request.filter()));
+  filter_ = request.filter().SerializeAsString();
   if (request.request_stats_view() == data::ReadRowsRequest::REQUEST_STATS_FULL) {
     wants_stats_ = true;
     began_ = absl::Now();
@@ -77,7 +79,14 @@ absl::Status ReadRowsCall::Take(const data::ReadRowsRequest& request) {
   table_name_ = request.table_name();
   SERVER_ASSIGN_OR_RETURN(caller_, parts_.authentication->CallerOf(context()));
   SERVER_ASSIGN_OR_RETURN(table_, parts_.tables->Open(table_name_, caller_));
-  return absl::OkStatus();
+  return filter;
+}
+
+// The filter that Take has returned, once more.
+Filter ReadRowsCall::MakeFilter() const {
+  data::RowFilter filter;
+  filter.ParseFromString(filter_);
+  return *ToFilter(filter);
 }
 
 // Reads the next message and sends it, or ends.
@@ -133,7 +142,7 @@ absl::StatusOr<bool> ReadRowsCall::OpenAgain() {
   SERVER_ASSIGN_OR_RETURN(Table* const table, parts_.tables->OpenAgain(table_name_, caller_));
   if (table == table_) return status;
   table_ = table;
-  reader_.emplace(table_->ReadRows(rows_, filter_, options_));
+  reader_.emplace(table_->ReadRows(rows_, MakeFilter(), options_));
   return true;
 }
 
@@ -151,7 +160,7 @@ void ReadRowsCall::TakeReaderBack() {
     ReadOptions options = options_;
     if (options.row_limit > 0) options.row_limit -= rows_sent_;
     trace()->BeginsAgain();
-    reader_.emplace(table_->ResumeRows(left.token, filter_, options));
+    reader_.emplace(table_->ResumeRows(left.token, MakeFilter(), options));
   }
 }
 

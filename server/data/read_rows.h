@@ -2,9 +2,9 @@
 //
 // One message of a stream is on its way at a time. So a client that does not read holds one
 // message, and no thread; what the stream holds of the database, except for a row of which a part
-// was sent, is released after a second (streams.h). Messages grow from 16 KiB to 512 KiB while the
-// client keeps up; with many streams they stay smaller. A call that is cancelled, or whose deadline
-// has passed, stops reading.
+// was sent, and its filter are released after a second (streams.h). Messages grow from 16 KiB to
+// 512 KiB while the client keeps up; with many streams they stay smaller. A call that is cancelled,
+// or whose deadline has passed, stops reading.
 #ifndef BIGTABLE_SERVER_DATA_READ_ROWS_H_
 #define BIGTABLE_SERVER_DATA_READ_ROWS_H_
 
@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "google/bigtable/v2/bigtable.pb.h"
 #include "grpcpp/support/byte_buffer.h"
@@ -53,14 +54,15 @@ class ReadRowsCall final : public ServedCall {
  private:
   Step Begin(grpc::ByteBuffer* request) override;
   Step Continue(bool is_there) override;
-  absl::Status Take(grpc::ByteBuffer* bytes);
-  absl::Status Take(const data::ReadRowsRequest& request);
+  absl::StatusOr<Filter> Take(grpc::ByteBuffer* bytes);
+  absl::StatusOr<Filter> Take(const data::ReadRowsRequest& request);
   Step Advance();
   absl::StatusOr<bool> Fill();
   void CountRead(std::string_view row);
   void LeaveReader();
   void TakeReaderBack();
   absl::StatusOr<bool> OpenAgain();
+  Filter MakeFilter() const;
   bool has_all_rows() const { return options_.row_limit > 0 && rows_sent_ == options_.row_limit; }
   size_t NextMessageSize();
   grpc::ByteBuffer TakeMessage(bool with_stats = false);
@@ -71,7 +73,9 @@ class ReadRowsCall final : public ServedCall {
 
   std::string table_name_;
   std::optional<std::string> caller_;
-  Filter filter_;
+  // As in the request. Only the reader has the filter, because regular expressions may hold
+  // megabytes: they are released with it.
+  std::string filter_;
   RowSet rows_;
   ReadOptions options_;
   bool wants_stats_ = false;

@@ -200,6 +200,25 @@ TEST_F(ServerTest, AStreamThatWaitsWithinARowHoldsNoReader) {
   }
 }
 
+// What regular expressions hold is released with the reader.
+TEST_F(ServerTest, AStreamThatWasReleasedGoesOnWithItsFilter) {
+  Start();
+  Fill(20'000);
+  data::ReadRowsRequest request = All();
+  request.mutable_filter()->set_value_regex_filter("[a-y]+");
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, request);
+  data::ReadRowsResponse first;
+  ASSERT_TRUE(reader->Read(&first));
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  EXPECT_EQ(server_->database()->Statistics().memory_reads, 0u);
+  int rows = Drain(reader.get());
+  for (const auto& chunk : first.chunks()) rows += chunk.commit_row() ? 1 : 0;
+  EXPECT_EQ(rows, 20'000 - 769);  // of 'z'
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
 TEST_F(ServerTest, ACancelledStreamEnds) {
   Start();
   Fill(20'000);
