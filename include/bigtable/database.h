@@ -174,7 +174,8 @@ class Database {
   // affected. Changes are atomic, and durable when the call returns. ---
 
   // In key order. Each row of the table is in exactly one of them.
-  absl::StatusOr<std::vector<TabletInfo>> ListTablets(std::string_view table);
+  absl::StatusOr<std::vector<TabletInfo>> ListTablets(std::string_view table,
+                                                      const CallOptions& options = {});
   // Splits a tablet so that `row` is the first row of the new one. Copies no data: both tablets
   // share SSTables until these are compacted. NotFound: the table; AlreadyExists: a tablet already
   // begins with `row`.
@@ -219,7 +220,8 @@ class Database {
   // --- Time ---
 
   // The snapshot contains every write that was acknowledged before the call, and none that begins
-  // after it.
+  // after it. Does not wait: a read at the snapshot waits, within its own deadline, for the writes
+  // that were under way on the server that it reads.
   [[nodiscard]] absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot();
 
   // --- Background work ---
@@ -278,7 +280,7 @@ class Database {
   // failed background work at once (DatabaseStatistics::failing_work), such as a flush to a disk
   // that was full. If memtables still cannot be flushed, it returns that error. Later compactions
   // read quarantined files again.
-  [[nodiscard]] absl::Status Resume();
+  [[nodiscard]] absl::Status Resume(const CallOptions& options = {});
 
   // Counts and measurements since the database was opened, and its current state. ToPrometheusText
   // formats them. Cost: some microseconds for each table, and no lock that a call waits for.

@@ -1,6 +1,8 @@
 #include "bigtable/memory_budget.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "cache/block_cache.h"
 #include "cache/memtable_holder.h"
@@ -34,19 +36,18 @@ bool MemoryBudget::WriteOutLargest() {
   const std::unique_lock turn(write_out_mutex_, std::try_to_lock);
   if (!turn.owns_lock()) return true;  // another thread does it
   const std::shared_lock lock(holders_mutex_);
-  MemtableHolder* largest = nullptr;
-  uint64_t most = 0;
+  std::vector<std::pair<uint64_t, MemtableHolder*>> by_size;
   for (MemtableHolder* holder : holders_) {
     if (holder->IsWritingOut()) return true;
-    const uint64_t bytes = holder->LargestMemtable();
-    if (bytes > most) {
-      most = bytes;
-      largest = holder;
+    if (const uint64_t bytes = holder->LargestMemtable(); bytes > 0) {
+      by_size.emplace_back(bytes, holder);
     }
   }
-  if (largest == nullptr) return false;
-  largest->WriteOutLargest();
-  return true;
+  std::sort(by_size.begin(), by_size.end(), std::greater<>());
+  for (const auto& [bytes, holder] : by_size) {
+    if (holder->WriteOutLargest()) return true;
+  }
+  return !by_size.empty();
 }
 
 void MemoryBudget::NotifyProgress() {

@@ -15,7 +15,9 @@ class MemtableHolder {
   // The bytes of the largest memtable that could be flushed; 0 if that would free next to nothing,
   // or if nothing can be flushed.
   virtual uint64_t LargestMemtable() const = 0;
-  virtual void WriteOutLargest() = 0;
+  // False: it cannot be flushed now. Bounded by a fraction of a second: the caller may be a writer
+  // of another holder.
+  virtual bool WriteOutLargest() = 0;
   // Called after a holder of the budget has flushed memtables, or another compaction has ended.
   // Must not wait.
   virtual void OnProgress() = 0;

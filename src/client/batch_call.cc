@@ -125,7 +125,7 @@ absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
       return share->statuses.front();
     }
   }
-  std::vector<BatchWriter::Mutation> mutations;
+  std::vector<BatchMutation> mutations;
   mutations.reserve(targets_.size());
   for (const Target& target : targets_) {
     mutations.push_back({&target.served->server->writer(), target.served->tablet.get(),

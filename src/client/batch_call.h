@@ -93,7 +93,7 @@ class BatchCall {
   bool is_paid_ = false;
   SequenceNumber* committed_ = nullptr;
   // The tablets of the reads, according to the present route, and the table of each.
-  std::vector<BatchWriter::Read> located_;
+  std::vector<BatchRead> located_;
   std::vector<const TableImpl*> located_tables_;
 };
 

@@ -81,13 +81,13 @@ absl::Status Database::CreateTable(std::string_view name, const TableSchema& sch
   const CallOptions call{options.deadline, options.cancellation};
   BT_ENTER_MASTER(call);
   BT_RETURN_IF_ERROR(CheckObserversAreKnown(schema.observers));
-  return master->tables()->CreateTable(name, schema, options.split_rows);
+  return master->tables()->CreateTable(name, schema, options.split_rows, limits);
 }
 
 absl::Status Database::DeleteTable(std::string_view name, const CallOptions& options) {
   if (connected_ != nullptr) return connected_->service()->DeleteTable(name, options);
   BT_ENTER_MASTER(options);
-  return master->tables()->DeleteTable(name);
+  return master->tables()->DeleteTable(name, limits);
 }
 
 absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name, const TableSchema& schema,
@@ -146,7 +146,7 @@ absl::Status Database::ModifyFamilies(std::string_view table,
                                       const CallOptions& options) {
   if (connected_ != nullptr) return connected_->service()->ModifyFamilies(table, changes, options);
   BT_ENTER_MASTER(options);
-  return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
+  return master->tables()->ChangeTable(table, limits, [&](TableLayout* layout) {
     return ChangeFamilies(changes, master->tables()->TakeSequence(), layout);
   });
 }
@@ -171,7 +171,7 @@ absl::Status Database::SetLocalityGroup(std::string_view table, std::string_view
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckLocalityGroup(name, group));
   BT_RETURN_IF_ERROR(CheckPolicyIsKnown(name, group));
-  return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
+  return master->tables()->ChangeTable(table, limits, [&](TableLayout* layout) {
     if (const GroupLayout* found = layout->FindGroup(name)) {
       layout->groups[layout->GroupIndex(found->id)].options = group;
     } else {
@@ -185,7 +185,7 @@ absl::Status Database::SetSplitRule(std::string_view table, const SplitRule& rul
                                     const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckSplitRule(rule));
-  return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
+  return master->tables()->ChangeTable(table, limits, [&](TableLayout* layout) {
     layout->split = rule;
     return absl::OkStatus();
   });
@@ -197,7 +197,7 @@ absl::Status Database::SetObservers(std::string_view table,
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckObservers(observers));
   BT_RETURN_IF_ERROR(CheckObserversAreKnown(observers));
-  return master->tables()->ChangeTable(table, [&](TableLayout* layout) {
+  return master->tables()->ChangeTable(table, limits, [&](TableLayout* layout) {
     if (layout->observers == observers) return absl::OkStatus();
     layout->observers = observers;
     layout->observers_id = observers.empty() ? 0 : master->tables()->TakeSequence();
@@ -211,13 +211,13 @@ absl::Status Database::SetAccessList(std::string_view name, const AccessList& li
                                      const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckAccessList(name, list));
-  return master->tables()->SetAccessList(name, list);
+  return master->tables()->SetAccessList(name, list, limits);
 }
 
 absl::Status Database::DeleteAccessList(std::string_view name, const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckAccessListName(name));
-  return master->tables()->DeleteAccessList(name);
+  return master->tables()->DeleteAccessList(name, limits);
 }
 
 absl::StatusOr<AccessList> Database::GetAccessList(std::string_view name) {
@@ -235,14 +235,14 @@ absl::StatusOr<std::vector<std::string>> Database::ListAccessLists() {
 absl::Status Database::SetTableQuota(std::string_view table, const Quota& quota,
                                      const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->tables()->SetTableQuota(table, quota);
+  return master->tables()->SetTableQuota(table, quota, limits);
 }
 
 absl::Status Database::SetCallerQuota(std::string_view caller, const Quota& quota,
                                       const CallOptions& options) {
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckCallerName(caller));
-  return master->tables()->SetCallerQuota(caller, quota);
+  return master->tables()->SetCallerQuota(caller, quota, limits);
 }
 
 absl::StatusOr<Quota> Database::GetTableQuota(std::string_view table) {
@@ -280,10 +280,12 @@ absl::StatusOr<std::map<std::string, Quota>> Database::ListCallerQuotas() {
 
 // --- Tablets ---
 
-absl::StatusOr<std::vector<TabletInfo>> Database::ListTablets(std::string_view table) {
+absl::StatusOr<std::vector<TabletInfo>> Database::ListTablets(std::string_view table,
+                                                              const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get({}));
-  return master->tablets()->Tablets(table);
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits));
+  return master->tablets()->Tablets(table, limits);
 }
 
 absl::Status Database::SplitTablet(std::string_view table, std::string_view row,
@@ -311,7 +313,6 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
   const std::shared_ptr<SnapshotList>& snapshots = impl_->environment()->snapshots;
   snapshots->AddUser();
   auto snapshot = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take(), true);
-  impl_->cluster->servers()->WaitForWrites();
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
@@ -398,15 +399,17 @@ std::map<std::string, std::string> Database::ChangeableOptions() const {
   return pass ? OptionChanges::Get(*impl_->environment()) : std::map<std::string, std::string>();
 }
 
-absl::Status Database::Resume() {
+absl::Status Database::Resume(const CallOptions& options) {
   if (connected_ != nullptr) return connected_->service()->Resume();
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  BT_RETURN_IF_ERROR(impl_->CheckWritable(CallLimits()));
-  const absl::StatusOr<std::shared_ptr<Master>> master = impl_->masters->Get({});
-  if (master.ok()) return (*master)->Resume();
+  BT_RETURN_IF_ERROR(impl_->CheckWritable(limits));
+  const absl::StatusOr<std::shared_ptr<Master>> master = impl_->masters->Get(limits);
+  if (master.ok()) return (*master)->Resume(limits);
+  BT_RETURN_IF_ERROR(limits.Check());
   // The error to be resumed may be what keeps a master from starting.
-  BT_RETURN_IF_ERROR(impl_->cluster->Resume());
-  return impl_->masters->Get({}).status();
+  BT_RETURN_IF_ERROR(impl_->cluster->Resume(limits));
+  return impl_->masters->Get(limits).status();
 }
 
 DatabaseStatistics Database::Statistics() {

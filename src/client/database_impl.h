@@ -142,8 +142,9 @@ class DatabaseImpl {
   absl::StatusOr<std::shared_ptr<const Snapshot>> TakeOwnSnapshot(const CallLimits& limits);
 
   // Inside the gate: reads that begin after this can be compared with the writes that follow them
-  // (TabletServer::TrackWrites).
-  void TrackWrites() const;
+  // (TabletServer::TrackWrites). A server whose writes stall is left out: commits that have read
+  // there conflict, and are tried again. Errors of the limits.
+  absl::Status TrackWrites(const CallLimits& limits) const;
 
   // For a call inside the gate that changes something.
   absl::Status CheckWritable(const CallLimits& limits) const;

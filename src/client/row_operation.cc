@@ -36,7 +36,7 @@ absl::Status RowOperation::Begin() {
   }
   if (*durability_ > Durability::kSync) return TableImpl::DurabilityError(*durability_);
   // Before the first read, so that its sequence number can be compared.
-  if (is_observed_) table_->database->TrackWrites();
+  if (is_observed_) BT_RETURN_IF_ERROR(table_->database->TrackWrites(limits_));
   QuotaControl* const quotas = table_->rates();
   return quotas == nullptr ? absl::OkStatus() : quotas->Begin(table_->DemandOf(1, 0));
 }

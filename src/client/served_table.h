@@ -50,8 +50,6 @@ class ServedTable {
     }
     if (next.has_value()) Add({}, std::nullopt);
     fences_ = KeyFences({ends_.begin(), ends_.end()});
-    std::sort(servers_.begin(), servers_.end());
-    servers_.erase(std::unique(servers_.begin(), servers_.end()), servers_.end());
   }
 
   // Together they have every row. Rows of unknown location have an entry for which is_known() is
@@ -97,12 +95,9 @@ class ServedTable {
     }
     return std::nullopt;
   }
-  // The servers that have tablets of the table, each once.
-  const std::vector<TabletServer*>& servers() const { return servers_; }
 
  private:
   void Add(ServedTablet served, const std::optional<std::string>& end) {
-    if (served.server != nullptr) servers_.push_back(served.server);
     tablets_.push_back(std::move(served));
     if (end.has_value()) ends_.push_back(*end);
   }
@@ -110,7 +105,6 @@ class ServedTable {
   std::vector<ServedTablet> tablets_;
   std::vector<std::string> ends_;  // of all tablets but the last
   KeyFences fences_;               // of ends_
-  std::vector<TabletServer*> servers_;
 };
 
 }  // namespace bigtable

@@ -88,7 +88,10 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersio
                                   bool* superseded) const {
   BT_RETURN_IF_ERROR(CheckRead(filter, options, limits));
   DataPath::ReadPoint point;
-  if (options.snapshot != nullptr) point = SnapshotImpl::ReadPointOf(*options.snapshot);
+  if (options.snapshot != nullptr) {
+    point = SnapshotImpl::ReadPointOf(*options.snapshot);
+    BT_RETURN_IF_ERROR(tablet.server->AwaitVisible(*point.sequence, limits));
+  }
   *superseded = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
   if (*superseded && tablet.tablet->flags().removed()) return DeletedError();
   spec->filter = FilterNode::Of(filter);

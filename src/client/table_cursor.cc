@@ -52,12 +52,11 @@ absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
     } else {
       const std::shared_ptr<SnapshotList>& snapshots = table.database->environment()->snapshots;
       held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
-      spec_.sequence = held_->sequence();
+      spec_.sequence = held_->sequence();  // PinVersion waits for it
       // From here on, compactions keep what expires after this time.
       if (spec_.now != absl::InfinitePast()) {
         spec_.now = absl::FromUnixMicros(SnapshotImpl::TimeOf(*held_));
       }
-      for (TabletServer* server : table_->servers()) server->writer().WaitForWrites();
     }
     // A tablet that was split before the snapshot may not have all of its rows.
     if (!table_->FindMissing(ranges).has_value()) break;
@@ -71,7 +70,6 @@ absl::Status ReadSnapshot::Extend(const TableImpl& table, absl::Span<const RowRa
   if (only_ || remote_ != nullptr) return absl::OkStatus();
   MoveWait wait;
   BT_ASSIGN_OR_RETURN(table_, table.Locate(ranges, &wait, spec_.limits));
-  for (TabletServer* server : table_->servers()) server->writer().WaitForWrites();
   return absl::OkStatus();
 }
 
@@ -88,6 +86,7 @@ absl::Status ReadSnapshot::PinVersion(const TableImpl& table, size_t i,
   if (only_) {
     *version = only_.Clone();
   } else {
+    BT_RETURN_IF_ERROR(table_->tablets()[i].server->AwaitVisible(spec_.sequence, spec_.limits));
     // In this order: a removed tablet is emptied.
     *version = tablet.Version();
     if (tablet.flags().removed()) return table.DeletedError();

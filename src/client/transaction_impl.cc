@@ -26,16 +26,22 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> DatabaseImpl::TakeOwnSnapshot(
     return absl::UnimplementedError("a transaction cannot use tablets that messages reach");
   }
   // Before the snapshot: the commit compares its number with what the servers note from here on.
-  TrackWrites();
+  BT_RETURN_IF_ERROR(TrackWrites(limits));
   ClusterEnvironment& shared = *environment();
   auto snapshot = std::make_shared<const SnapshotImpl>(
       shared.snapshots, shared.snapshots->TakeOwn(&shared.sequences));
-  cluster->servers()->WaitForWrites();
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
-void DatabaseImpl::TrackWrites() const {
-  for (const auto& host : cluster->servers()->Users()) host->server()->TrackWrites();
+absl::Status DatabaseImpl::TrackWrites(const CallLimits& limits) const {
+  constexpr absl::Duration kLongestTurn = absl::Milliseconds(50);
+  for (const auto& host : cluster->servers()->Users()) {
+    if (host->server()->tracks_writes()) continue;
+    CallLimits of_turn = limits;
+    of_turn.deadline = std::min(limits.deadline, Deadline::In(kLongestTurn));
+    host->server()->TrackWrites(of_turn).IgnoreError();
+  }
+  return limits.Check();
 }
 
 TransactionImpl::TransactionImpl(std::shared_ptr<DatabaseImpl> database,

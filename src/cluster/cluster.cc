@@ -96,7 +96,7 @@ void Cluster::AbandonOpening() {
 
 // --- Errors ---
 
-absl::Status Cluster::Resume() {
+absl::Status Cluster::Resume(const CallLimits& limits) {
   BackgroundWork& background = environment_->background;
   // Before new logs are started, which keep no part of these batches.
   BT_RETURN_IF_ERROR(environment_->void_batches->WritePending());
@@ -110,15 +110,15 @@ absl::Status Cluster::Resume() {
   };
   // All of them first: a batch may have parts in the logs of several
   // (tabletserver/batch_log_sync.h).
-  for (TabletServer* server : failed) server->BeginResume();
+  for (TabletServer* server : failed) BT_RETURN_IF_ERROR(server->BeginResume(limits));
   for (TabletServer* server : failed) {
-    BT_RETURN_IF_ERROR(background.FlushNow(server));
-    BT_RETURN_IF_ERROR(server->FinishResume());
+    BT_RETURN_IF_ERROR(background.FlushNow(server, limits));
+    BT_RETURN_IF_ERROR(server->FinishResume(limits));
     environment_->info_log.Info("server ", server->name(), " takes writes again");
   }
   for (TabletServer* server : servers_.AllTabletServers()) {
     if (!server->state().ended() && background.IsFlushFailing(server)) {
-      BT_RETURN_IF_ERROR(background.FlushNow(server));
+      BT_RETURN_IF_ERROR(background.FlushNow(server, limits));
     }
   }
   background.ClearError();

@@ -63,8 +63,8 @@ class Cluster {
   void SetServices(ServerSet::Services services);
 
   DatabaseStatistics Statistics();
-  // Resumes what an error has stopped.
-  absl::Status Resume();
+  // Resumes what an error has stopped, within limits.
+  absl::Status Resume(const CallLimits& limits);
   // The error that stopped writes or compactions; OK if there is none.
   absl::Status background_error() const;
 

@@ -6,6 +6,7 @@
 
 #include "absl/time/clock.h"
 
+#include "base/limited_lock.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
@@ -165,7 +166,7 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
     const SequenceNumber last = environment_->sequences.last();
     // The redo point says that this server has flushed or logged its own mutations up to `last`,
     // too (batch_recovery.h). It has those of the present turn only afterwards.
-    server_->writer().WaitForWrites();
+    BT_RETURN_IF_ERROR(server_->AwaitTurn(CallLimits()));
     for (size_t group = 0; group < tablet->writer()->groups(); ++group) tablet->Rotate(group, last);
     return environment_->background.FlushClaimed(server_.get(), tablet);
   };
@@ -194,10 +195,11 @@ absl::Status ServerHost::Unload(MasterEpoch master, const TabletId& id, const Ca
     BT_RETURN_IF_ERROR(environment_->background.FlushTablet(server_.get(), tablet, limits));
     const TabletClaim claim(&environment_->background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
-    MutexLock lock(&mutex_);
+    LimitedLock lock(&mutex_, limits);
+    BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(CheckMaster(master));
     if (!claim.AreServed()) continue;
-    BT_RETURN_IF_ERROR(StopAndFlush(tablet));
+    BT_RETURN_IF_ERROR(StopAndFlush(tablet, limits));
     tablet->flags().MarkSuperseded();
     server_->ForgetTablet(*tablet);
     environment_->inherited_counters.Keep(*tablet);
@@ -206,9 +208,10 @@ absl::Status ServerHost::Unload(MasterEpoch master, const TabletId& id, const Ca
   }
 }
 
-absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet) {
+absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet,
+                                      const CallLimits& limits) {
   BT_RETURN_IF_ERROR(CheckServing());
-  server_->StopTablet(tablet.get());
+  BT_RETURN_IF_ERROR(server_->StopTablet(tablet.get(), limits));
   absl::Status status = environment_->background.FlushClaimed(server_.get(), tablet);
   if (!status.ok()) tablet->flags().SetStopped(false);
   return status;
@@ -248,7 +251,9 @@ absl::Status ServerHost::Split(MasterEpoch master, uint64_t table_id, std::strin
     }
     const TabletClaim claim(&environment_->background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
-    MutexLock lock(&mutex_);
+    BT_RETURN_IF_ERROR(server_->AwaitTurn(limits));
+    LimitedLock lock(&mutex_, limits);
+    BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(CheckMaster(master));
     if (claim.AreServed()) return SplitClaimed(tablet, row);
   }
@@ -296,18 +301,20 @@ absl::Status ServerHost::Merge(MasterEpoch master, const TabletId& left_id,
     }
     const TabletClaim claim(background, {left, right}, limits);
     BT_RETURN_IF_ERROR(claim.status());
-    MutexLock lock(&mutex_);
+    LimitedLock lock(&mutex_, limits);
+    BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(CheckMaster(master));
     if (claim.AreServed() && !ReachesInto(*left, *right) && !ReachesInto(*right, *left)) {
-      return MergeClaimed(left, right);
+      return MergeClaimed(left, right, limits);
     }
   }
 }
 
 absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
-                                      const std::shared_ptr<Tablet>& right) {
-  BT_RETURN_IF_ERROR(StopAndFlush(left));
-  absl::Status status = StopAndFlush(right);
+                                      const std::shared_ptr<Tablet>& right,
+                                      const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(StopAndFlush(left, limits));
+  absl::Status status = StopAndFlush(right, limits);
   std::vector<uint64_t> shared;
   const TabletState state = MergedState(left->State(), right->State(), &shared);
   absl::StatusOr<std::shared_ptr<Tablet>> merged = nullptr;
@@ -353,19 +360,21 @@ absl::Status ServerHost::Empty(MasterEpoch master, const TabletId& id, const Row
     const TabletClaim claim(&environment_->background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     {
-      MutexLock lock(&mutex_);
+      LimitedLock lock(&mutex_, limits);
+      BT_RETURN_IF_ERROR(lock.status());
       BT_RETURN_IF_ERROR(CheckMaster(master));
       if (!claim.AreServed()) continue;
-      BT_RETURN_IF_ERROR(EmptyClaimed(tablet));
+      BT_RETURN_IF_ERROR(EmptyClaimed(tablet, limits));
     }
     RemoveFilesOf(*tablet);  // there may be thousands
     return absl::OkStatus();
   }
 }
 
-absl::Status ServerHost::EmptyClaimed(const std::shared_ptr<Tablet>& tablet) {
+absl::Status ServerHost::EmptyClaimed(const std::shared_ptr<Tablet>& tablet,
+                                      const CallLimits& limits) {
   BT_RETURN_IF_ERROR(CheckServing());
-  server_->StopTablet(tablet.get());
+  BT_RETURN_IF_ERROR(server_->StopTablet(tablet.get(), limits));
   const absl::StatusOr<std::vector<TabletStep>> steps = StepsToEmpty(tablet);
   absl::Status status = steps.status();
   absl::StatusOr<std::shared_ptr<Tablet>> empty = nullptr;
@@ -429,6 +438,13 @@ void ServerHost::Notify(void (EventListener::*function)(const TabletEvent&), con
 }
 
 // --- Tables ---
+
+absl::Status ServerHost::AwaitTurn(uint64_t table_id, const CallLimits& limits) {
+  const std::vector<std::shared_ptr<Tablet>> tablets = server_->tablets().All();
+  const auto is_of_table = [&](const auto& tablet) { return tablet->table_id() == table_id; };
+  if (std::none_of(tablets.begin(), tablets.end(), is_of_table)) return absl::OkStatus();
+  return server_->AwaitTurn(limits);
+}
 
 absl::Status ServerHost::SetLayout(MasterEpoch master, const TableLayout& layout) {
   MutexLock lock(&mutex_);

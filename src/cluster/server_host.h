@@ -107,6 +107,10 @@ class ServerHost {
   // dropped.
   absl::Status Empty(MasterEpoch master, const TabletId& id, const RowRange& rows,
                      const CallLimits& limits);
+  // To be called before SetLayout, Drop or Load, which take turns among the writes and cannot be
+  // given up: waits for the present turn, if the server has tablets of the table. Errors of the
+  // limits.
+  absl::Status AwaitTurn(uint64_t table_id, const CallLimits& limits);
   // Sets the schema of a table for those of its tablets that are here.
   absl::Status SetLayout(MasterEpoch master, const TableLayout& layout);
   // The table was deleted: its tablets refuse writes, and background work on them stops.
@@ -139,15 +143,15 @@ class ServerHost {
   // flushes it.
   absl::Status Recover(const std::shared_ptr<Tablet>& tablet, const std::vector<DeadLog*>& logs);
   // Stops a tablet and flushes it. If that fails, the tablet takes writes again.
-  absl::Status StopAndFlush(const std::shared_ptr<Tablet>& tablet)
+  absl::Status StopAndFlush(const std::shared_ptr<Tablet>& tablet, const CallLimits& limits)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status SplitClaimed(const std::shared_ptr<Tablet>& tablet, std::string_view row)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MergeClaimed(const std::shared_ptr<Tablet>& left,
-                            const std::shared_ptr<Tablet>& right)
+                            const std::shared_ptr<Tablet>& right, const CallLimits& limits)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Leaves its files to the caller.
-  absl::Status EmptyClaimed(const std::shared_ptr<Tablet>& tablet)
+  absl::Status EmptyClaimed(const std::shared_ptr<Tablet>& tablet, const CallLimits& limits)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The steps that leave nothing of a stopped tablet's contents, in METADATA or to be recovered.
   absl::StatusOr<std::vector<TabletStep>> StepsToEmpty(const std::shared_ptr<Tablet>& tablet) const;

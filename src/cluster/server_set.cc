@@ -169,10 +169,6 @@ absl::Status ServerSet::AttestCommitsOf(ServerRole role) const {
   return absl::OkStatus();
 }
 
-void ServerSet::WaitForWrites() const {
-  for (const auto& host : Users()) host->server()->writer().WaitForWrites();
-}
-
 void ServerSet::SetServices(Services services) {
   MutexLock lock(&mutex_);
   services_ = std::move(services);

@@ -70,8 +70,6 @@ class ServerSet {
   // METADATA or its root. Call it before removing what these commits replace. Unavailable while the
   // server that has the commits in its log is being replaced.
   absl::Status AttestCommitsOf(ServerRole role) const;
-  // Waits until every mutation that had a sequence number before the call is visible.
-  void WaitForWrites() const;
 
   // Sets how calls reach a server: in place, or through the DataService that `services` returns for
   // it, which outlives the last call.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/limited_lock.h"
 #include "base/status.h"
 
 namespace bigtable {
@@ -92,10 +93,11 @@ void Master::Wake() {
 
 // --- Errors ---
 
-absl::Status Master::Resume() {
-  MutexLock lock(&catalogue_.change_mutex());
+absl::Status Master::Resume(const CallLimits& limits) {
+  LimitedLock lock(&catalogue_.change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
   BT_RETURN_IF_ERROR(tables_.RestoreSchemas());
-  BT_RETURN_IF_ERROR(context_.cluster->Resume());
+  BT_RETURN_IF_ERROR(context_.cluster->Resume(limits));
   for (LivenessThread& thread : liveness_) thread.WakeNow();
   sweeper_.Sweep();  // SSTables of changes whose commit to METADATA was uncertain
   return absl::OkStatus();

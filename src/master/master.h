@@ -93,7 +93,7 @@ class Master {
   Sweeper* sweeper() { return &sweeper_; }
   Upkeep* upkeep() { return &upkeep_; }
   // Database::Resume.
-  absl::Status Resume();
+  absl::Status Resume(const CallLimits& limits);
 
  private:
   Master(Cluster* cluster, bool opening, std::unique_ptr<MasterLock> lock);

@@ -8,6 +8,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
 
+#include "base/limited_lock.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "master/split_rows.h"
@@ -15,15 +16,46 @@
 
 namespace bigtable {
 
+absl::StatusOr<std::vector<ServerShare>> TableChanges::FindServers(
+    const TableLayout& layout, const std::vector<RowRange>& ranges,
+    const CallLimits& limits) const {
+  std::vector<UnassignedTablet> tablets;
+  const auto shared = std::make_shared<const TableLayout>(layout);
+  for (const RowRange& rows : ranges) {
+    tablets.push_back({shared, {layout.table_id, rows.end()}, std::string(rows.begin()), 0});
+  }
+  BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares,
+                      assignment_->Distribute(ServerRole::kUser, tablets));
+  for (const ServerShare& share : shares) {
+    BT_RETURN_IF_ERROR(share.host->server()->AwaitTurn(limits));
+  }
+  return shares;
+}
+
+absl::Status TableChanges::AwaitTurns(std::string_view table, const CallLimits& limits) const {
+  const absl::StatusOr<uint64_t> table_id = catalogue_->FindId(table);
+  if (!table_id.ok()) return absl::OkStatus();  // the caller reports it
+  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+    BT_RETURN_IF_ERROR(host->AwaitTurn(*table_id, limits));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema& schema,
-                                       const std::vector<std::string>& split_rows) {
-  MutexLock lock(&catalogue_->change_mutex());
+                                       const std::vector<std::string>& split_rows,
+                                       const CallLimits& limits) {
   BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
   if (name == MetadataLayout().name) {
     return absl::InvalidArgumentError(
         Cat("a table must not be called ", Quoted(name), ", which is the database's own"));
   }
   BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, RangesBetween(split_rows));
+  // Nobody waits for the mutex meanwhile.
+  if (!catalogue_->Has(name)) {
+    BT_RETURN_IF_ERROR(FindServers(layout, ranges, limits).status());
+  }
+  LimitedLock lock(&catalogue_->change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
   if (catalogue_->Has(name)) {
     return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
   }
@@ -32,15 +64,9 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   // METADATA's mutation takes larger sequence numbers, so the number will not be used again.
   layout.table_id = TakeSequence();
   if (!layout.observers.empty()) layout.observers_id = layout.table_id;
+  BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares, FindServers(layout, ranges, limits));
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(context_->metadata->table()->AddTable(layout.table_id, ranges));
-  std::vector<UnassignedTablet> tablets;
-  const auto shared = std::make_shared<const TableLayout>(layout);
-  for (const RowRange& rows : ranges) {
-    tablets.push_back({shared, {layout.table_id, rows.end()}, std::string(rows.begin()), 0});
-  }
-  BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares,
-                      assignment_->Distribute(ServerRole::kUser, tablets));
   // A server without a log gets one here. If that fails, the creation fails.
   for (const ServerShare& share : shares) {
     BT_RETURN_IF_ERROR(context_->Step());
@@ -76,9 +102,12 @@ absl::Status TableChanges::WriteNewSchema(const TableLayout& layout) {
   return exists.ok() && *exists ? absl::OkStatus() : written;
 }
 
-absl::Status TableChanges::DeleteTable(std::string_view name) {
-  MutexLock lock(&catalogue_->change_mutex());
+absl::Status TableChanges::DeleteTable(std::string_view name, const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(AwaitTurns(name, limits));
+  LimitedLock lock(&catalogue_->change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(const TableLayout layout, catalogue_->Find(name));
+  BT_RETURN_IF_ERROR(AwaitTurns(name, limits));
   BT_RETURN_IF_ERROR(context_->Step());
   if (const absl::Status removed = catalogue_->schemas()->Remove(name); !removed.ok()) {
     BT_RETURN_IF_ERROR(context_->Step());
@@ -133,14 +162,17 @@ absl::Status TableChanges::DropTablets(uint64_t table_id) {
 }
 
 // Writing the schema's file makes the change. Its tablets follow, one server after another.
-absl::Status TableChanges::ChangeTable(std::string_view name,
+absl::Status TableChanges::ChangeTable(std::string_view name, const CallLimits& limits,
                                        absl::FunctionRef<absl::Status(TableLayout*)> change) {
-  MutexLock lock(&catalogue_->change_mutex());
+  BT_RETURN_IF_ERROR(AwaitTurns(name, limits));
+  LimitedLock lock(&catalogue_->change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(TableLayout before, catalogue_->Find(name));
   before.EndHolds();
   TableLayout layout = before;
   BT_RETURN_IF_ERROR(change(&layout));
   BT_RETURN_IF_ERROR(CheckAccessLists(&before, layout));
+  BT_RETURN_IF_ERROR(AwaitTurns(name, limits));
   BT_RETURN_IF_ERROR(NumberChanges(before, &layout));
   BT_RETURN_IF_ERROR(context_->Step());
   if (const absl::Status written = catalogue_->schemas()->Write(layout); !written.ok()) {
@@ -274,8 +306,10 @@ absl::Status TableChanges::CheckAccessLists(const TableLayout* before,
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::SetAccessList(std::string_view name, const AccessList& list) {
-  MutexLock lock(&catalogue_->change_mutex());
+absl::Status TableChanges::SetAccessList(std::string_view name, const AccessList& list,
+                                         const CallLimits& limits) {
+  LimitedLock lock(&catalogue_->change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(access_lists_.Write(name, list));
   context_->environment->info_log.Info("access list ", name, " has ", list.readers.size(),
@@ -283,8 +317,9 @@ absl::Status TableChanges::SetAccessList(std::string_view name, const AccessList
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::DeleteAccessList(std::string_view name) {
-  MutexLock lock(&catalogue_->change_mutex());
+absl::Status TableChanges::DeleteAccessList(std::string_view name, const CallLimits& limits) {
+  LimitedLock lock(&catalogue_->change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
   for (const auto& layout : catalogue_->All()) {
     for (const FamilyLayout& family : layout->families) {
       if (family.access_list != name) continue;
@@ -298,15 +333,19 @@ absl::Status TableChanges::DeleteAccessList(std::string_view name) {
 
 // --- Quotas ---
 
-absl::Status TableChanges::SetTableQuota(std::string_view table, const Quota& quota) {
-  MutexLock lock(&catalogue_->change_mutex());
+absl::Status TableChanges::SetTableQuota(std::string_view table, const Quota& quota,
+                                         const CallLimits& limits) {
+  LimitedLock lock(&catalogue_->change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(const TableLayout layout, catalogue_->Find(table));
   return ChangeQuotas(
       [&](QuotaSet* quotas) { quotas->SetTable(layout.table_id, layout.name, quota); });
 }
 
-absl::Status TableChanges::SetCallerQuota(std::string_view caller, const Quota& quota) {
-  MutexLock lock(&catalogue_->change_mutex());
+absl::Status TableChanges::SetCallerQuota(std::string_view caller, const Quota& quota,
+                                          const CallLimits& limits) {
+  LimitedLock lock(&catalogue_->change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
   return ChangeQuotas([&](QuotaSet* quotas) { quotas->SetCaller(caller, quota); });
 }
 

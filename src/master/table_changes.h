@@ -12,11 +12,14 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "bigtable/event_listener.h"
 #include "bigtable/quota.h"
+#include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
+#include "base/call_limits.h"
 #include "base/sequence.h"
 #include "master/assignment.h"
 #include "master/master_context.h"
@@ -40,23 +43,28 @@ class TableChanges {
   TableChanges(const TableChanges&) = delete;
   TableChanges& operator=(const TableChanges&) = delete;
 
+  // The limits end the wait for other changes, and for turns among the writes of the servers before
+  // anything has changed.
+
   // Creates a table with tablets that begin at `split_rows`, and one before them. AlreadyExists;
   // InvalidArgument.
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
-                           const std::vector<std::string>& split_rows);
-  absl::Status DeleteTable(std::string_view name);
+                           const std::vector<std::string>& split_rows, const CallLimits& limits);
+  absl::Status DeleteTable(std::string_view name, const CallLimits& limits);
   // Replaces the schema by the result of `change`.
-  absl::Status ChangeTable(std::string_view name,
+  absl::Status ChangeTable(std::string_view name, const CallLimits& limits,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
   // A new id for a table or a family: larger than every sequence number so far.
   SequenceNumber TakeSequence() { return context_->environment->sequences.Take(1); }
   // Replaces the list with this name. The caller has checked both arguments.
-  absl::Status SetAccessList(std::string_view name, const AccessList& list);
+  absl::Status SetAccessList(std::string_view name, const AccessList& list,
+                             const CallLimits& limits);
   // FailedPrecondition while a family uses it.
-  absl::Status DeleteAccessList(std::string_view name);
+  absl::Status DeleteAccessList(std::string_view name, const CallLimits& limits);
   // Replaces the quota. NotFound: the table. The caller has checked its name.
-  absl::Status SetTableQuota(std::string_view table, const Quota& quota);
-  absl::Status SetCallerQuota(std::string_view caller, const Quota& quota);
+  absl::Status SetTableQuota(std::string_view table, const Quota& quota, const CallLimits& limits);
+  absl::Status SetCallerQuota(std::string_view caller, const Quota& quota,
+                              const CallLimits& limits);
 
   // Finishes the deletions, creations and changes of schemas that an earlier master has begun.
   absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
@@ -65,6 +73,13 @@ class TableChanges {
   absl::Status RestoreSchemas() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
 
  private:
+  // Where the tablets of a new table go, after the present turns of these servers.
+  absl::StatusOr<std::vector<ServerShare>> FindServers(const TableLayout& layout,
+                                                       const std::vector<RowRange>& ranges,
+                                                       const CallLimits& limits) const;
+  // Waits for the present turns of the servers that have tablets of the table. Called before the
+  // mutex is locked, so that nobody waits for this call, and again under it.
+  absl::Status AwaitTurns(std::string_view table, const CallLimits& limits) const;
   // Writes the result of `change`, and makes it the quotas of the servers.
   absl::Status ChangeQuotas(absl::FunctionRef<void(QuotaSet*)> change)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());

@@ -124,6 +124,8 @@ absl::Status TabletChanges::MoveTablet(std::string_view table, std::string_view 
 absl::Status TabletChanges::Move(std::string_view table, const HostedTablet& from, ServerHost* to,
                                  const CallLimits& limits) {
   BT_RETURN_IF_ERROR(to->server()->write_error().status());
+  // Once the tablet has left its server, the other one must load it.
+  BT_RETURN_IF_ERROR(to->server()->AwaitTurn(limits));
   const TabletId id = from.tablet->id();
   BT_RETURN_IF_ERROR(context_->Step());
   if (!assignment_->BeginMove(id)) return absl::NotFoundError("it is moving already");
@@ -262,10 +264,11 @@ absl::Status TabletChanges::SplitToDrop(const HostedTablet& hosted, std::string_
 
 // --- Lists ---
 
-absl::StatusOr<std::vector<TabletInfo>> TabletChanges::Tablets(std::string_view table) {
+absl::StatusOr<std::vector<TabletInfo>> TabletChanges::Tablets(std::string_view table,
+                                                               const CallLimits& limits) {
   BT_ASSIGN_OR_RETURN(const uint64_t table_id, catalogue_->FindId(table));
   BT_ASSIGN_OR_RETURN(const std::vector<HostedTablet> tablets,
-                      AwaitTablets(table_id, context_->WithEnd({})));
+                      AwaitTablets(table_id, context_->WithEnd(limits)));
   std::vector<TabletInfo> infos;
   for (const HostedTablet& hosted : tablets) {
     TabletInfo& info = infos.emplace_back();

@@ -51,7 +51,7 @@ class TabletChanges {
                         const std::optional<std::string>& caller, const CallLimits& limits);
   // The splits that DropRows has made.
   DropSplits* drop_splits() { return &drop_splits_; }
-  absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table);
+  absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table, const CallLimits& limits);
 
  private:
   // The tablet that has `row`. Waits until it is served.

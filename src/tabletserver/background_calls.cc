@@ -44,7 +44,7 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
                                          const CallLimits& limits) {
   BT_RETURN_IF_ERROR(limits.Check());
   const uint64_t last_failure = BeginWaiting(server);
-  server->rotation().RotateAll(tablet.get());
+  BT_RETURN_IF_ERROR(server->rotation().RotateAll(tablet.get(), limits));
   const Immutable immutable = ImmutableOf(tablet);
   MutexLock lock(&mutex_);
   return AwaitFlushes(server, immutable, last_failure, limits);
@@ -53,7 +53,7 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
 absl::Status BackgroundWork::FlushServer(TabletServer* server, const CallLimits& limits) {
   BT_RETURN_IF_ERROR(limits.Check());
   const uint64_t last_failure = BeginWaiting(server);
-  server->rotation().RotateEverything();
+  BT_RETURN_IF_ERROR(server->rotation().RotateEverything(limits));
   std::vector<Immutable> all;
   for (std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
     all.push_back(ImmutableOf(std::move(tablet)));
@@ -94,8 +94,9 @@ absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tabl
   return absl::OkStatus();
 }
 
-absl::Status BackgroundWork::FlushNow(TabletServer* server) {
+absl::Status BackgroundWork::FlushNow(TabletServer* server, const CallLimits& limits) {
   while (true) {
+    BT_RETURN_IF_ERROR(limits.Check());
     FlushWork work;
     {
       MutexLock lock(&mutex_);
@@ -105,7 +106,7 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server) {
       if (std::any_of(tablets.begin(), tablets.end(),
                       [&](const auto& tablet)
                           ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsClaimed(tablet.get()); })) {
-        changed_.Wait(&mutex_);
+        changed_.WaitFor(&mutex_, limits.MostSleep());
         continue;
       }
       work = FlushWork(server, server->rotation().MemtablesToFlush());
@@ -113,7 +114,7 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server) {
       const auto is_flushed = [&](const WorkId& id)
                                   ABSL_NO_THREAD_SAFETY_ANALYSIS { return flushing_.contains(id); };
       if (std::any_of(work.ids.begin(), work.ids.end(), is_flushed)) {
-        changed_.Wait(&mutex_);
+        changed_.WaitFor(&mutex_, limits.MostSleep());
         continue;
       }
       flushing_.insert(work.ids.begin(), work.ids.end());

@@ -89,8 +89,8 @@ class BackgroundWork {
   absl::Status FlushTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                            const CallLimits& limits);
   // Flushes everything that is rotated on a server, on this thread, even if the server refuses
-  // writes.
-  absl::Status FlushNow(TabletServer* server);
+  // writes. The limits end waits for flushes and claims of other threads.
+  absl::Status FlushNow(TabletServer* server, const CallLimits& limits = {});
   // Runs a major compaction of each group, on this thread. Ends early if the tablet is superseded.
   // DataLoss if groups are skipped because of a damaged file; the others are compacted.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,

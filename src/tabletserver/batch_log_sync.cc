@@ -1,37 +1,52 @@
 #include "tabletserver/batch_log_sync.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace bigtable {
 
-void BatchLogSync::Add(const std::shared_ptr<CommitLog>& log, const ServingState* state,
-                       WriteError* error) {
-  const uint64_t end = log->end_offset();
+void BatchLogSync::Add(absl::Span<const Part> parts) {
+  if (parts.empty()) return;
   MutexLock lock(&mutex_);
-  const auto found =
-      std::find_if(unsynced_.begin(), unsynced_.end(),
-                   [&](const Unsynced& unsynced) { return unsynced.identity == log.get(); });
-  if (found != unsynced_.end() && !found->log.expired()) {
-    found->end = end;
-  } else if (found != unsynced_.end()) {
+  const uint64_t group = ++last_group_;
+  for (const Part& part : parts) {
+    const CommitLog* const identity = part.log.get();
+    const uint64_t end = identity->end_offset();
+    const auto found = Find(identity);
+    if (found == unsynced_.end()) {
+      unsynced_.push_back(
+          {part.log, identity, identity->directory(), part.state, part.error, end, group});
+      continue;
+    }
     // A log that was dropped had the same address.
-    *found = {log, log.get(), log->directory(), state, error, end};
-  } else {
-    unsynced_.push_back({log, log.get(), log->directory(), state, error, end});
+    if (found->log.expired()) {
+      *found = {part.log,   identity, identity->directory(), part.state,
+                part.error, end,      found->group};
+    }
+    found->end = end;
+    const uint64_t linked = found->group;
+    for (Unsynced& unsynced : unsynced_) {
+      if (unsynced.group == linked) unsynced.group = group;
+    }
   }
   any_ = true;
 }
 
+std::vector<BatchLogSync::Unsynced>::iterator BatchLogSync::Find(const CommitLog* log) {
+  return std::find_if(unsynced_.begin(), unsynced_.end(),
+                      [&](const Unsynced& unsynced) { return unsynced.identity == log; });
+}
+
 absl::Status BatchLogSync::SyncAll() {
-  return SyncEach([](const Unsynced&) { return false; });
+  return SyncEverything([](const Unsynced&) { return false; });
 }
 
 absl::Status BatchLogSync::SyncAllForResume() {
-  return SyncEach([](const Unsynced& unsynced) { return unsynced.error->resuming(); });
+  return SyncEverything([](const Unsynced& unsynced) { return unsynced.error->resuming(); });
 }
 
 absl::Status BatchLogSync::SyncAllForReplacement(const std::set<std::string>& directories) {
-  return SyncEach(
+  return SyncEverything(
       [&](const Unsynced& unsynced) { return directories.contains(unsynced.directory); });
 }
 
@@ -41,19 +56,39 @@ void BatchLogSync::Forget(const ServingState* state) {
   any_ = !unsynced_.empty();
 }
 
-absl::Status BatchLogSync::SyncEach(absl::FunctionRef<bool(const Unsynced&)> is_ignored) {
+absl::Status BatchLogSync::SyncLinked(const CommitLog* log) {
+  if (!any_.load()) return absl::OkStatus();
+  std::vector<Unsynced> linked;
+  {
+    MutexLock lock(&mutex_);
+    const auto found = Find(log);
+    if (found == unsynced_.end()) return absl::OkStatus();
+    std::copy_if(unsynced_.begin(), unsynced_.end(), std::back_inserter(linked),
+                 [&](const Unsynced& unsynced) { return unsynced.group == found->group; });
+  }
+  return SyncEach(linked, [](const Unsynced&) { return false; });
+}
+
+absl::Status BatchLogSync::SyncEverything(absl::FunctionRef<bool(const Unsynced&)> is_ignored) {
   if (!any_.load()) return absl::OkStatus();
   std::vector<Unsynced> all;
   {
     MutexLock lock(&mutex_);
     all = unsynced_;
   }
+  return SyncEach(all, is_ignored);
+}
+
+absl::Status BatchLogSync::SyncEach(const std::vector<Unsynced>& all,
+                                    absl::FunctionRef<bool(const Unsynced&)> is_ignored) {
   absl::Status status;
-  std::erase_if(all, [&](const Unsynced& unsynced) {
+  bool is_any_left = false;
+  for (const Unsynced& unsynced : all) {
     const absl::Status synced = Sync(unsynced);
     if (!is_ignored(unsynced)) status.Update(synced);
-    return !synced.ok();
-  });
+    is_any_left |= !synced.ok();
+  }
+  if (is_any_left) return status;
   MutexLock lock(&mutex_);
   std::erase_if(unsynced_, [&](const Unsynced& unsynced) {
     return std::any_of(all.begin(), all.end(), [&](const Unsynced& synced) {

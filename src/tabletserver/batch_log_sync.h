@@ -5,8 +5,10 @@
 // (cluster/batch_recovery.h). So whoever makes something durable that follows a part in its log, or
 // that contains one, first makes all parts durable: a write that requires kSync, and a flush.
 //
-// All logs are synced then, and not only those of the same batches: a part in another log may
-// follow the part of another batch there, and so on.
+// Not only the logs of the same batch are synced then: a part in another log may follow the part of
+// another batch there, and so on. Logs that have parts of one group of batches are linked, as are
+// those that are linked with them, until all of these were synced. Other logs are not needed: a
+// sync does not wait for one of them that stalls, or fail with one that cannot be synced.
 //
 // A log is synced through the files that it has open, also if its server has ended. Through other
 // descriptors a sync could succeed after one that failed, without having written the data: Linux
@@ -26,6 +28,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 
 #include "base/mutex.h"
 #include "commitlog/commit_log.h"
@@ -40,13 +43,20 @@ class BatchLogSync {
   BatchLogSync(const BatchLogSync&) = delete;
   BatchLogSync& operator=(const BatchLogSync&) = delete;
 
-  // A part was appended to the log of a server with this state and error, which outlive this, and
-  // flushed where that is needed. Called before the part is in a memtable.
-  void Add(const std::shared_ptr<CommitLog>& log, const ServingState* state, WriteError* error);
+  struct Part {
+    std::shared_ptr<CommitLog> log;
+    const ServingState* state = nullptr;  // of its server; outlives this, as does the error
+    WriteError* error = nullptr;
+  };
+  // Parts of a group of batches, all of them, were appended to these logs and flushed where that is
+  // needed. Called before they are in a memtable.
+  void Add(absl::Span<const Part> parts);
   // Makes all parts durable that were added before the call. Costs one load if there are none. An
   // error of a log that could not be synced: it is unknown what of its parts is durable, and its
   // server refuses writes until Resume.
   absl::Status SyncAll();
+  // The same for what something in this log follows: before that is made durable.
+  absl::Status SyncLinked(const CommitLog* log);
   // The same for a flush by Resume. Ignores errors of the logs of servers that are being resumed as
   // well: their parts become durable by flushes, too.
   absl::Status SyncAllForResume();
@@ -64,14 +74,20 @@ class BatchLogSync {
     std::string directory;
     const ServingState* state;
     WriteError* error;
-    uint64_t end;  // the log offset after the last part
+    uint64_t end;    // the log offset after the last part
+    uint64_t group;  // of all logs that are linked
   };
 
-  absl::Status SyncEach(absl::FunctionRef<bool(const Unsynced&)> is_ignored);
+  absl::Status SyncEverything(absl::FunctionRef<bool(const Unsynced&)> is_ignored);
+  std::vector<Unsynced>::iterator Find(const CommitLog* log) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Syncs these, which are all that are linked with any of them.
+  absl::Status SyncEach(const std::vector<Unsynced>& all,
+                        absl::FunctionRef<bool(const Unsynced&)> is_ignored);
   static absl::Status Sync(const Unsynced& unsynced);
 
   std::atomic<bool> any_{false};
   Mutex mutex_;
+  uint64_t last_group_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<Unsynced> unsynced_ ABSL_GUARDED_BY(mutex_);  // one for each log
 };
 

@@ -1,381 +1,85 @@
 #include "tabletserver/batch_writer.h"
 
 #include <algorithm>
-#include <functional>
-#include <new>
-#include <string>
+#include <array>
 #include <utility>
 
-#include "base/status.h"
-#include "base/strings.h"
-#include "monitoring/thread_calls.h"
-#include "read/row_ranges.h"
-#include "rpc/row_conflict.h"
-#include "tabletserver/read_check.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+#include "base/steady_time.h"
 
 namespace bigtable {
 
-// A server that the group writes to.
-struct BatchWriter::Server {
-  GroupWriter* writer = nullptr;
-  absl::Status status = absl::OkStatus();  // why it can keep nothing of the group
-  bool has_lost_lock = false;              // which is the reason
-  bool is_written = false;                 // a batch has taken numbers for it
-  bool is_logged = false;                  // a record was appended
-  bool has_part = false;                   // one of several parts
-  bool is_synced = false;                  // the log is: a batch requires it
-  SequenceNumber applied = 0;              // the last number in the memtables
-};
-
-// The mutations of a batch for one server.
-struct BatchWriter::Part {
-  size_t server = 0;              // in servers_
-  std::vector<size_t> mutations;  // in the request
-  SequenceNumber last = 0;
-};
-
 // A caller's batch in the queue.
-struct BatchWriter::Write final : GroupCommit::Request {
-  explicit Write(const BatchWriter::Request& r) : request(r) {
-    for (const Mutation& mutation : r.mutations) bytes += mutation.mutation.size();
+struct BatchWriter::Queued final : GroupCommit::Request {
+  explicit Queued(const BatchRequest& request) : write(request) {
+    for (const BatchMutation& mutation : request.mutations) bytes += mutation.mutation.size();
   }
-  bool is_logged() const { return request.durability != Durability::kNone; }
 
-  const BatchWriter::Request& request;
-  absl::Status status = absl::OkStatus();
-  std::optional<size_t> superseded = std::nullopt;  // a mutation
-
-  // For the leader.
-  std::vector<Part> parts = {};
-  std::vector<GroupWriter::Logged> logged = {};  // for each mutation
-  bool is_done = false;                          // it has failed, or will not be applied
-  bool is_in_log = false;                        // a record of it may be
+  BatchCommit::Write write;
+  bool is_stalled = false;  // its group could not have its turns
 };
 
 BatchWriter::BatchWriter(SequenceSource* sequences, VoidBatches* void_batches,
                          BatchLogSync* unsynced)
-    : sequences_(sequences),
-      void_batches_(void_batches),
-      unsynced_(unsynced),
-      queue_([this](Group group) { CommitGroup(group); }) {}
+    : leader_(&shared_), queue_([this](Group group) { CommitGroup(group); }) {
+  shared_.sequences = sequences;
+  shared_.void_batches = void_batches;
+  shared_.unsynced = unsynced;
+}
 
 BatchWriter::~BatchWriter() = default;
 
-absl::Status BatchWriter::Apply(const Request& request, std::optional<size_t>* superseded) {
-  Write write(request);
-  queue_.Commit(&write);
-  *superseded = write.superseded;
-  return std::move(write.status);
+absl::Status BatchWriter::Apply(const BatchRequest& request, std::optional<size_t>* superseded) {
+  Queued queued(request);
+  CallLimits patient = request.limits;
+  patient.deadline = std::min(patient.deadline, Deadline::In(Patience()));
+  const absl::Status left = queue_.Commit(&queued, patient, "the batch");
+  if (!left.ok() || queued.is_stalled) CommitAlone(&queued.write);
+  *superseded = queued.write.superseded;
+  return std::move(queued.write.status);
 }
 
-// --- A group ---
+absl::Duration BatchWriter::Patience() const {
+  const absl::Duration recent = absl::Nanoseconds(recent_.load(std::memory_order_relaxed));
+  return std::clamp(8 * recent, kLeastPatience, kMostPatience);
+}
 
 void BatchWriter::CommitGroup(Group group) {
-  writes_.clear();
-  servers_.clear();
-  sync_status_ = absl::OkStatus();
-  std::vector<GroupWriter*> servers;
-  for (GroupCommit::Request* request : group) {
-    writes_.push_back(static_cast<Write*>(request));
-    for (const Mutation& mutation : writes_.back()->request.mutations) {
-      if (servers.empty() || servers.back() != mutation.server) servers.push_back(mutation.server);
-    }
-    for (const Read& read : writes_.back()->request.reads) servers.push_back(read.server);
+  std::array<BatchCommit::Write*, GroupCommit::kMaxGroupRequests> writes;
+  // Its batches have waited for it already, and may have other servers.
+  CallLimits limits{.deadline = Deadline::In(Patience())};
+  for (size_t i = 0; i < group.size(); ++i) {
+    writes[i] = &static_cast<Queued*>(group[i])->write;
+    limits.deadline = std::min(limits.deadline, writes[i]->request.limits.deadline);
   }
-  std::sort(servers.begin(), servers.end(), std::less<>());
-  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
-  for (GroupWriter* const server : servers) servers_.push_back({.writer = server});
-  TakeTurns(0);
-}
-
-void BatchWriter::TakeTurns(size_t i) {
-  if (i == servers_.size()) return CommitInTurns();
-  servers_[i].writer->queue()->RunExclusive([&] { TakeTurns(i + 1); });
-}
-
-void BatchWriter::CommitInTurns() {
-  for (Write* const write : writes_) {
-    write->status = Check(write);
-    write->is_done = write->superseded.has_value() || !write->status.ok();
-    if (!write->is_done) LogIfMemory(write);
+  const SteadyTime begin = SteadyTime::Now();
+  if (leader_.Run(absl::MakeConstSpan(writes.data(), group.size()), limits, Patience())) {
+    const int64_t recent = recent_.load(std::memory_order_relaxed);
+    // One stall says little of the next group.
+    const int64_t took = std::min(absl::ToInt64Nanoseconds(SteadyTime::Now() - begin),
+                                  2 * recent + absl::ToInt64Nanoseconds(kLeastPatience));
+    recent_.store(recent + (took - recent) / 8, std::memory_order_relaxed);
+    return;
   }
-  Secure();
-  FailBatches();
-  for (Write* const write : writes_) {
-    if (write->is_done) continue;
-    ApplyToMemtables(*write);
-    if (write->request.committed != nullptr) {
-      *write->request.committed = write->parts.back().last;
-    }
-  }
-  Publish();
-  for (const Write* const write : writes_) {
-    if (write->is_done) continue;
-    const Tablet* last = nullptr;  // most mutations are of the same tablet as the one before
-    for (const Mutation& mutation : write->request.mutations) {
-      if (std::exchange(last, mutation.tablet) == mutation.tablet) continue;
-      mutation.server->parts().rotation->RotateFull(mutation.tablet);
-    }
-  }
-  for (const Server& server : servers_) {
-    if (server.applied != 0) server.writer->LimitLog();
+  for (GroupCommit::Request* const request : group) {
+    static_cast<Queued*>(request)->is_stalled = true;
   }
 }
 
-// --- Checking ---
-
-absl::Status BatchWriter::Check(Write* write) const {
-  BT_RETURN_IF_ERROR(write->request.limits.Check("the batch"));
-  for (size_t i = 0; i < write->request.mutations.size(); ++i) {
-    const Mutation& mutation = write->request.mutations[i];
-    bool superseded;
-    BT_RETURN_IF_ERROR(mutation.server->CheckInTurn(*mutation.tablet, mutation.layout,
-                                                    mutation.mutation, &superseded));
-    if (!superseded) continue;
-    write->superseded = i;
-    return absl::OkStatus();
-  }
-  return CheckReads(write);
-}
-
-absl::Status BatchWriter::CheckReads(Write* write) const {
-  const absl::Span<const Read> reads = write->request.reads;
-  for (size_t i = 0; i < reads.size(); ++i) {
-    const Tablet& tablet = *reads[i].tablet;
-    const ServingState& state = *reads[i].server->parts().state;
-    if (tablet.flags().stopped() || !state.serving()) {
-      state.RequestRenewal();
-      write->superseded = write->request.mutations.size() + i;
-      return absl::OkStatus();
-    }
-    const RowRange& rows = *reads[i].rows;
-    const SequenceNumber since = reads[i].since;
-    const bool is_written = IsSingleRow(rows) ? MayBeWrittenSince(tablet, rows.begin(), since)
-                                              : MayBeWrittenSince(tablet, rows, since);
-    if (is_written || tablet.flags().removed() || IsWrittenBefore(*write, reads[i])) {
-      return ConflictError();
-    }
-  }
-  return absl::OkStatus();
-}
-
-bool BatchWriter::IsWrittenBefore(const Write& write, const Read& read) const {
-  for (const Write* const earlier : writes_) {
-    if (earlier == &write) return false;
-    if (earlier->is_done) continue;
-    for (const Mutation& mutation : earlier->request.mutations) {
-      if (mutation.tablet == read.tablet && read.rows->Contains(mutation.mutation.row)) return true;
-    }
-  }
-  return false;
-}
-
-// --- Logging ---
-
-void BatchWriter::LogIfMemory(Write* write) {
-  try {
-    Log(write);
-  } catch (const std::bad_alloc&) {
-    const absl::Status status = absl::ResourceExhaustedError("there is no memory for the batch");
-    if (!write->is_in_log) {
-      write->status = status;
-      write->is_done = true;
-      return;
-    }
-    // Some of its parts are in their logs.
-    for (const Part& part : write->parts) servers_[part.server].status.Update(status);
-  }
-}
-
-void BatchWriter::Log(Write* write) {
-  TakeNumbers(write);
-  if (!write->is_logged()) return;
-  absl::Status refused;
-  absl::Status status = Reserve(write, &refused);
-  if (status.ok() && refused.ok()) {
-    write->is_in_log = true;
-    status = Append(write);
-  }
-  // An error of a log is that of its server, which fails the batch later.
-  write->status = refused;
-  write->is_done = !refused.ok();
-}
-
-void BatchWriter::TakeNumbers(Write* write) {
-  const absl::Span<const Mutation> mutations = write->request.mutations;
-  write->logged.resize(mutations.size());
-  SequenceNumber next = sequences_->Take(mutations.size());
-  for (size_t server = 0; server < servers_.size(); ++server) {
-    Part part{.server = server};
-    for (size_t i = 0; i < mutations.size(); ++i) {
-      if (mutations[i].server != servers_[server].writer) continue;
-      TabletWriter* const writer = mutations[i].tablet->writer();
-      const int64_t timestamp = mutations[i].mutation.takes_server_time ? writer->NextTimestamp()
-                                                                        : writer->last_timestamp();
-      write->logged[i] = {next, timestamp, mutations[i].mutation.operations, nullptr};
-      part.mutations.push_back(i);
-      part.last = next++;
-    }
-    if (part.mutations.empty()) continue;
-    servers_[server].is_written = true;
-    write->parts.push_back(std::move(part));
-  }
-}
-
-void BatchWriter::MakePayload(const Write& write, size_t part) {
-  BatchPayload& payload = payloads_[part];
-  payload.Clear();
-  if (write.parts.size() > 1) {
-    others_.clear();
-    for (const Part& other : write.parts) {
-      if (&other == &write.parts[part]) continue;
-      const GroupWriter& writer = *servers_[other.server].writer;
-      others_.push_back({writer.parts().environment->server, other.last});
-    }
-    payload.SetOthers(others_);
-  }
-  for (const size_t i : write.parts[part].mutations) {
-    const Mutation& mutation = write.request.mutations[i];
-    payload.Add({mutation.tablet->table_id(), write.logged[i].timestamp, mutation.mutation});
-  }
-}
-
-absl::Status BatchWriter::Reserve(Write* write, absl::Status* refused) {
-  if (payloads_.size() < write->parts.size()) payloads_.resize(write->parts.size());
-  for (size_t part = 0; part < write->parts.size(); ++part) {
-    MakePayload(*write, part);
-    Server& server = servers_[write->parts[part].server];
-    server.status.Update(server.writer->ReserveInLog(payloads_[part].size(), refused));
-    if (!server.status.ok() || !refused->ok()) return server.status;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status BatchWriter::Append(Write* write) {
-  const RecordType type = write->parts.size() > 1 ? RecordType::kBatchPart : RecordType::kBatch;
-  for (size_t part = 0; part < write->parts.size(); ++part) {
-    const Part& p = write->parts[part];
-    Server& server = servers_[p.server];
-    BatchPayload& payload = payloads_[part];
-    AppendedRecord record;
-    const absl::Status appended =
-        server.writer->parts().log->appending()->Append(type, p.last, payload.pieces(), &record);
-    server.status.Update(appended);
-    BT_RETURN_IF_ERROR(appended);
-    server.is_logged = true;
-    server.has_part |= type == RecordType::kBatchPart;
-    server.is_synced |= write->request.durability == Durability::kSync;
-    if (record.segment == nullptr) continue;
-    for (size_t i = 0; i < p.mutations.size(); ++i) {
-      // The memtable points into the log instead of copying the values.
-      GroupWriter::Logged& logged = write->logged[p.mutations[i]];
-      logged.operations = payload.OperationsIn(record.payload, i);
-      logged.segment = record.segment;
-    }
-  }
-  return absl::OkStatus();
-}
-
-// --- Securing ---
-
-absl::Status BatchWriter::Flush(Server* server) {
-  const GroupWriter::Parts& parts = server->writer->parts();
-  const std::shared_ptr<CommitLog> log = parts.log->Get();
-  if (log->NeedsFlush()) BT_RETURN_IF_ERROR(log->Flush());
-  if (!server->is_synced) return absl::OkStatus();
-  const int64_t begin = NowNanos();
-  const absl::Status status = log->Sync();
-  parts.counters->log_sync.Record(NowNanos() - begin);
-  return status;
-}
-
-void BatchWriter::Secure() {
-  const WaitTimer wait;
-  const bool sync = std::any_of(servers_.begin(), servers_.end(),
-                                [](const Server& server) { return server.is_synced; });
-  for (Server& server : servers_) {
-    // Without all parts of a batch, recovery keeps nothing that follows one of them.
-    server.is_synced |= sync && server.has_part;
-    if (server.is_logged && server.status.ok()) server.status = Flush(&server);
-  }
-  if (sync) sync_status_ = unsynced_->SyncAll();  // parts of earlier groups
-  for (Server& server : servers_) {
-    const GroupWriter::Parts& parts = server.writer->parts();
-    if (!server.is_written || !server.status.ok() || parts.state->AwaitServing()) continue;
-    server.has_lost_lock = true;
-    server.status = absl::UnavailableError(
-        Cat("server ", parts.environment->server,
-            " has lost its lock; it is not known if the batch will be found"));
-  }
-}
-
-// A batch that cannot be made void fails its other servers, and these fail other batches.
-void BatchWriter::FailBatches() {
-  for (bool has_failed = true; has_failed;) {
-    has_failed = false;
-    for (Write* const write : writes_) {
-      if (!write->is_done && FailBatch(write)) has_failed = true;
-    }
-  }
-  for (const Server& server : servers_) {
-    const GroupWriter::Parts& parts = server.writer->parts();
-    if (!server.status.ok()) {
-      server.writer->Fail(server.status);
-    } else if (server.has_part && !server.is_synced) {
-      unsynced_->Add(parts.log->Get(), parts.state, parts.error);
-    }
-  }
-}
-
-bool BatchWriter::FailBatch(Write* write) {
-  absl::Status failure =
-      write->request.durability == Durability::kSync ? sync_status_ : absl::OkStatus();
-  std::optional<size_t> lost;  // a mutation of a server that has lost its lock
-  bool is_only_lost = failure.ok();
-  for (const Part& part : write->parts) {
-    const Server& server = servers_[part.server];
-    failure.Update(server.status);
-    if (server.has_lost_lock) lost = part.mutations.front();
-    is_only_lost &= server.status.ok() || server.has_lost_lock;
-  }
-  if (failure.ok()) return false;
-  write->is_done = true;
-  write->status = failure;
-  absl::Status voided;
-  if (write->is_in_log) {
-    const SequenceNumber last = write->parts.back().last;
-    voided = void_batches_->Add({last - write->request.mutations.size() + 1, last});
-  }
-  if (!voided.ok()) {
-    for (const Part& part : write->parts) servers_[part.server].status.Update(failure);
-  } else if (is_only_lost) {
-    // It will never be found, so it can be applied elsewhere.
-    write->superseded = lost;
-    write->status = absl::OkStatus();
-  }
-  return true;
-}
-
-// --- Applying ---
-
-void BatchWriter::ApplyToMemtables(const Write& write) {
-  for (size_t i = 0; i < write.logged.size(); ++i) {
-    const Mutation& mutation = write.request.mutations[i];
-    mutation.server->ApplyLogged(mutation.tablet, mutation.mutation.row, write.logged[i]);
-  }
-  for (const Part& part : write.parts) servers_[part.server].applied = part.last;
-}
-
-void BatchWriter::Publish() {
-  const uint64_t turn = published_turn_.load(std::memory_order_relaxed) + 1;
-  for (const Server& server : servers_) {
-    if (server.applied == 0) continue;
-    server.writer->Acknowledge(server.applied);
-    server.writer->parts().visible->Prepare(server.applied, &published_turn_, turn);
-  }
-  published_turn_.store(turn, std::memory_order_release);
-  for (const Server& server : servers_) {
-    if (server.applied != 0) server.writer->parts().visible->Complete();
+void BatchWriter::CommitAlone(BatchCommit::Write* write) {
+  write->status = write->request.limits.Check("the batch");
+  if (!write->status.ok()) return;
+  const CallLimits& limits = write->request.limits;
+  BatchCommit alone(&shared_);
+  // The patience grows, so that a server which is only slow gives it a turn in the end.
+  for (absl::Duration patience = Patience();
+       !alone.Run(absl::MakeConstSpan(&write, 1), limits, patience);
+       patience = std::min(2 * patience, kMostPatience)) {
+    write->status = limits.Check("the batch");
+    if (!write->status.ok()) return;
+    alone.awaited()->WaitForWrites(limits).IgnoreError();
   }
 }
 

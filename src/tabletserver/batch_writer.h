@@ -23,66 +23,34 @@
 //    written since. This is checked in the turns, which include those of the servers that it has
 //    only read from. So the transaction takes place at once, where its sequence numbers are.
 //
-// A stalled call on a log is waited for, unlike that of a group of one server.
+// A stalled call on a log is waited for by the thread that makes it and by the other batches of its
+// group. No other call waits for it beyond its limits. Batches that arrive meanwhile wait in the
+// queue as long as a group usually takes several times over. Then each takes its own turns, beside
+// the stalled group (batch_commit.h): at other servers it goes on, at the same ones it waits.
 //
-// Thread-safe. Has no lock: the leader's fields belong to the thread that leads.
+// Thread-safe. Has no lock of its own: the leader's fields belong to the thread that leads.
 #ifndef BIGTABLE_TABLETSERVER_BATCH_WRITER_H_
 #define BIGTABLE_TABLETSERVER_BATCH_WRITER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/types/span.h"
+#include "absl/time/time.h"
 
-#include "bigtable/options.h"
-#include "bigtable/row_range.h"
-
-#include "base/call_limits.h"
 #include "base/sequence.h"
 #include "commitlog/group_commit.h"
-#include "tablet/mutation_format.h"
-#include "tablet/table_layout.h"
-#include "tablet/tablet.h"
+#include "tabletserver/batch_commit.h"
 #include "tabletserver/batch_log_sync.h"
-#include "tabletserver/group_writer.h"
-#include "tabletserver/visible_sequence.h"
 #include "tabletserver/void_batches.h"
 
 namespace bigtable {
 
 class BatchWriter {
  public:
-  // A mutation, and where its row is.
-  struct Mutation {
-    GroupWriter* server = nullptr;
-    Tablet* tablet = nullptr;
-    // The schema that it was checked against, which lives as long as the call.
-    const TableLayout* layout = nullptr;
-    EncodedMutation mutation;
-  };
-  // Rows of a tablet that a transaction has read.
-  struct Read {
-    GroupWriter* server = nullptr;
-    Tablet* tablet = nullptr;
-    const RowRange* rows = nullptr;  // outlives the call; perhaps beyond the tablet
-    SequenceNumber since = 0;        // of the read
-  };
-  struct Request {
-    absl::Span<const Mutation> mutations;  // at least one; they take effect in this order
-    // The precondition: none of these rows was written since it was read. If one may have been, the
-    // status is ConflictError (rpc/row_conflict.h). Requires TabletServer::TrackWrites before the
-    // sequence number of the read was taken; otherwise rows may have been written.
-    absl::Span<const Read> reads = {};
-    Durability durability = Durability::kBuffered;
-    CallLimits limits;                    // checked once more before it goes to the logs
-    SequenceNumber* committed = nullptr;  // if set: gets the last number of an applied batch
-  };
-
   // All outlive this.
   BatchWriter(SequenceSource* sequences, VoidBatches* void_batches, BatchLogSync* unsynced);
   ~BatchWriter();
@@ -92,57 +60,27 @@ class BatchWriter {
   // Applies all mutations or, after an error, none. `*superseded`, if it is set: none, because the
   // tablet of this mutation, or of this read after the last mutation, is superseded or its server
   // has lost its lock; the caller looks all rows up again. After Unavailable it is not known
-  // whether the next opening of the database finds the batch, as a whole.
-  absl::Status Apply(const Request& request, std::optional<size_t>* superseded);
+  // whether the next opening of the database finds the batch, as a whole. An error of the limits:
+  // the batch had no turn at one of its servers.
+  absl::Status Apply(const BatchRequest& request, std::optional<size_t>* superseded);
 
  private:
-  struct Server;
-  struct Part;
-  struct Write;
+  struct Queued;
   using Group = std::span<GroupCommit::Request* const>;
 
+  // How long a group may take before batches that wait for it go on without it: as for a stall of a
+  // log (CommitLog::StallTimeout), several times the usual.
+  static constexpr absl::Duration kLeastPatience = absl::Milliseconds(20);
+  static constexpr absl::Duration kMostPatience = absl::Seconds(1);
+  absl::Duration Patience() const;
+
   void CommitGroup(Group group);
-  // Runs CommitInTurns in a turn at each server from the i-th on. All threads that have several
-  // turns take them in one order.
-  void TakeTurns(size_t i);
-  void CommitInTurns();
+  void CommitAlone(BatchCommit::Write* write);
 
-  // Step 1.
-  absl::Status Check(Write* write) const;
-  absl::Status CheckReads(Write* write) const;
-  // Whether an earlier batch of the group, which is not in the memtables yet, writes to rows that
-  // were read.
-  bool IsWrittenBefore(const Write& write, const Read& read) const;
-  // Step 2. Sets the status of a batch that there is no room for. If there is no memory to log the
-  // batch (std::bad_alloc), it is refused, or fails with its servers if a part of it is in a log.
-  void LogIfMemory(Write* write);
-  void Log(Write* write);
-  void TakeNumbers(Write* write);
-  absl::Status Reserve(Write* write, absl::Status* refused);
-  absl::Status Append(Write* write);
-  void MakePayload(const Write& write, size_t part);
-  // Step 3, and the check of the locks.
-  void Secure();
-  absl::Status Flush(Server* server);
-  // Gives the batches whose servers failed their status, and makes them void.
-  void FailBatches();
-  bool FailBatch(Write* write);
-  // Step 4.
-  void ApplyToMemtables(const Write& write);
-  void Publish();
-
-  SequenceSource* const sequences_;
-  VoidBatches* const void_batches_;
-  BatchLogSync* const unsynced_;
-  VisibleSequence::PublishedTurn published_turn_{0};
+  BatchCommit::Shared shared_;
+  BatchCommit leader_;              // of the thread that leads
+  std::atomic<int64_t> recent_{0};  // how long groups have taken, in nanoseconds
   GroupCommit queue_;
-
-  // The leader's fields, of the present group.
-  std::vector<Write*> writes_;
-  std::vector<Server> servers_;
-  std::vector<BatchPayload> payloads_;  // of the parts of one batch
-  std::vector<OtherBatchPart> others_;
-  absl::Status sync_status_;  // of logs with parts of earlier batches
 };
 
 }  // namespace bigtable

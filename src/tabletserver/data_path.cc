@@ -16,8 +16,12 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
     }
     return true;
   }
-  if (write.unchanged_since != kUnconditional) [[unlikely]]
-    server_->TrackWrites();
+  if (write.unchanged_since != kUnconditional) [[unlikely]] {
+    if (const absl::Status tracked = server_->TrackWrites(write.limits); !tracked.ok()) {
+      for (absl::Status& status : statuses) status.Update(tracked);
+      return true;
+    }
+  }
   return server_->writer().Apply({.tablet = write.tablet,
                                   .layout = &admitted.version->layout(),
                                   .mutations = write.mutations,

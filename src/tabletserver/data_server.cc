@@ -213,9 +213,14 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   if (!IsFor(request.server)) return response;
   const std::shared_ptr<Tablet> tablet = FirstTablet(server_->tablets(), request);
   if (tablet == nullptr) return response;
+  const CallLimits limits{.deadline = Deadline::In(request.timeout)};
   // All mutations up to the snapshot become visible, except those of a server that was lost.
-  if (request.sequence.has_value() && server_->visible() < *request.sequence) {
-    server_->writer().WaitForWrites();
+  if (request.sequence.has_value()) {
+    response.status = server_->AwaitVisible(*request.sequence, limits);
+    if (!response.status.ok()) {
+      response.superseded = false;
+      return response;
+    }
   }
   const Pin<TabletVersion> version = tablet->Version();
   ReadSpec spec;
@@ -235,7 +240,7 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   spec.filter = FilterNode::Of(filter);
   spec.settings = {.verify_checksums = request.verify_checksums, .fill_cache = request.fill_cache};
   spec.reverse = request.reverse;
-  spec.limits.deadline = Deadline::In(request.timeout);
+  spec.limits = limits;
 
   std::optional<ReadMemory> memory;
   if (spec.filter != nullptr && spec.filter->takes_memory()) {

@@ -51,7 +51,12 @@ bool GroupWriter::Apply(const WriteRequest& request, absl::Span<absl::Status> st
     write.queued_at = NowNanos();
     measured_.fetch_add(1, std::memory_order_relaxed);
   }
-  queue_.Commit(&write);
+  const absl::Status left = queue_.Commit(&write, request.limits, "the write");
+  if (!left.ok()) [[unlikely]] {
+    if (request.sample != nullptr) measured_.fetch_sub(1, std::memory_order_relaxed);
+    for (absl::Status& status : statuses) status.Update(left);
+    return true;
+  }
   return !write.superseded;
 }
 
@@ -116,7 +121,7 @@ absl::Status GroupWriter::Secure(CommitLog* log, bool flush, bool sync) {
   const absl::Status status = log->Sync();
   parts_.counters->log_sync.Record(NowNanos() - begin);
   // A recovered log ends before a part of a batch whose other parts are missing.
-  if (status.ok() && parts_.batches != nullptr) return parts_.batches->SyncAll();
+  if (status.ok() && parts_.batches != nullptr) return parts_.batches->SyncLinked(log);
   return status;
 }
 

@@ -107,15 +107,17 @@ class GroupWriter {
   // Applies each mutation by itself, unless they are a batch, which must be well formed. Sets a
   // status for each in `statuses`; mutations whose status is an error before are skipped. If the
   // tablet has another schema than `request.layout` by then, the mutations are checked against that
-  // schema. False, and nothing is applied, if the tablet is stopped or superseded, or the server
-  // has lost its lock: the caller looks the rows up again.
+  // schema. If the limits of the request end before its turn begins, nothing is applied. False, and
+  // nothing is applied, if the tablet is stopped or superseded, or the server has lost its lock:
+  // the caller looks the rows up again.
   [[nodiscard]] bool Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
   // For a server of a read-only database, which has no log: the mutation, which was checked, stays
   // in the memtables.
   void ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation);
   // Waits until everything that was given a sequence number before the call is visible. Sequence
-  // numbers are taken in turns, so no mutation after the present turn has one.
-  void WaitForWrites() { queue_.WaitForTurn(); }
+  // numbers are taken in turns, so no mutation after the present turn has one. Errors of the
+  // limits.
+  absl::Status WaitForWrites(const CallLimits& limits) { return queue_.WaitForTurn(limits); }
 
   // The queue of the writes, for a turn among them (GroupCommit::RunExclusive).
   GroupCommit* queue() { return &queue_; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/status.h"
+
 namespace bigtable {
 
 // --- What is due ---
@@ -36,8 +38,8 @@ void MemtableRotation::RotateForLog() {
   if (!due.empty() || first_waiting <= last) RotateWithOthers(due, all, RotationReason::kLogLength);
 }
 
-void MemtableRotation::RotateLargest() {
-  queue_->RunExclusive([&] {
+absl::Status MemtableRotation::RotateLargest(const CallLimits& limits) {
+  const auto rotate = [&] {
     const std::vector<Active> all = ActiveMemtables();
     std::vector<Active> due = all;
     const auto bytes = [](const Active& active) {
@@ -52,25 +54,30 @@ void MemtableRotation::RotateLargest() {
     while (count < due.size() && immutable < sum / 2) immutable += bytes(due[count++]);
     due.resize(count);
     if (!due.empty() || WaitingBytes() > 0) RotateWithOthers(due, all, RotationReason::kMemory);
-  });
+  };
+  return queue_->RunExclusive(rotate, limits);
 }
 
 // --- Requests ---
 
-void MemtableRotation::RotateAll(Tablet* tablet) {
-  queue_->RunExclusive([&] {
+absl::Status MemtableRotation::RotateAll(Tablet* tablet, const CallLimits& limits) {
+  const auto rotate = [&] {
     MutexLock lock(&mutex_);
     Rotate(tablet->shared_from_this());
-  });
+  };
+  BT_RETURN_IF_ERROR(queue_->RunExclusive(rotate, limits));
   wake_();
+  return absl::OkStatus();
 }
 
-void MemtableRotation::RotateEverything() {
-  queue_->RunExclusive([&] {
+absl::Status MemtableRotation::RotateEverything(const CallLimits& limits) {
+  const auto rotate = [&] {
     MutexLock lock(&mutex_);
     for (const std::shared_ptr<Tablet>& tablet : tablets_->All()) Rotate(tablet);
-  });
+  };
+  BT_RETURN_IF_ERROR(queue_->RunExclusive(rotate, limits));
   wake_();
+  return absl::OkStatus();
 }
 
 // --- Rotating ---

@@ -23,9 +23,11 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 
 #include "bigtable/event_listener.h"
 
+#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/relaxed.h"
 #include "commitlog/group_commit.h"
@@ -62,13 +64,16 @@ class MemtableRotation {
   // The log is too long: rotates memtables that have mutations of its older half.
   void RotateForLog();
 
-  // --- For other threads; these take a turn among the writes ---
+  // --- For other threads; these take a turn among the writes. After an error of the limits nothing
+  // is rotated ---
 
-  void RotateAll(Tablet* tablet);
-  void RotateEverything();
+  absl::Status RotateAll(Tablet* tablet, const CallLimits& limits);
+  void RotateAll(Tablet* tablet) { RotateAll(tablet, {}).IgnoreError(); }
+  absl::Status RotateEverything(const CallLimits& limits);
+  void RotateEverything() { RotateEverything({}).IgnoreError(); }
   // Memory is short: rotates the largest active memtables, which together have half of the bytes of
   // all, and makes the waiting ones due. (One alone would free little where there are many.)
-  void RotateLargest();
+  absl::Status RotateLargest(const CallLimits& limits);
 
   // --- For any thread ---
 

@@ -92,6 +92,9 @@ absl::Status ReadWholeRow(const Ref<Block>& cached, const TableLayout& layout, c
 template <typename Sink>
 [[gnu::always_inline]] inline absl::Status ReadRow(const DataPath& path, const Tablet& tablet,
                                                    RowRead* read, Sink* sink, bool* superseded) {
+  if (read->point.sequence.has_value()) {
+    BT_RETURN_IF_ERROR(path.server()->AwaitVisible(*read->point.sequence, read->spec.limits));
+  }
   Pin<TabletVersion> version = tablet.Version();
   const TabletVersion& pinned = *version;  // the sink pins it in the end
   // The filters are fetched from memory while the read is set up.

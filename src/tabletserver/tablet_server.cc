@@ -120,12 +120,13 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
   wake_();
 }
 
-void TabletServer::StopTablet(Tablet* tablet) {
-  writer_.queue()->RunExclusive([&] {
+absl::Status TabletServer::StopTablet(Tablet* tablet, const CallLimits& limits) {
+  const auto stop = [&] {
     tablet->flags().SetStopped(true);
     MutexLock lock(rotation_.mutex());
     rotation_.Rotate(tablet->shared_from_this());
-  });
+  };
+  return writer_.queue()->RunExclusive(stop, limits);
 }
 
 void TabletServer::SetLayout(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout) {
@@ -150,15 +151,16 @@ void TabletServer::AdvanceVisible(SequenceNumber sequence) {
   });
 }
 
-void TabletServer::BeginTracking() {
-  writer_.queue()->RunExclusive([&] {
+absl::Status TabletServer::BeginTracking(const CallLimits& limits) {
+  const auto begin = [&] {
     if (environment_.last_writes == nullptr) {
       environment_.last_writes =
           std::make_shared<LastWrites>(environment_.budget, options_.write_groups);
       OutdateReads();
     }
     tracks_writes_.store(true, std::memory_order_release);
-  });
+  };
+  return writer_.queue()->RunExclusive(begin, limits);
 }
 
 // A number of its own, and not the last visible one: that is the read sequence of reads from before
@@ -234,7 +236,7 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
   const uint64_t turns = queue->turns();
   while (!queue->TryRunExclusive(start)) {
     if (queue->turns() != turns) {
-      queue->RunExclusive(start);
+      BT_RETURN_IF_ERROR(queue->RunExclusive(start, limits));
       break;
     }
     BT_RETURN_IF_ERROR(pause());
@@ -244,15 +246,15 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
 
 // --- Resume ---
 
-void TabletServer::BeginResume() {
+absl::Status TabletServer::BeginResume(const CallLimits& limits) {
   error_.BeginResume();
-  rotation_.RotateEverything();
+  return rotation_.RotateEverything(limits);
 }
 
-absl::Status TabletServer::FinishResume() {
+absl::Status TabletServer::FinishResume(const CallLimits& limits) {
   if (environment_.attest_commits) BT_RETURN_IF_ERROR(environment_.attest_commits());
   absl::Status status;
-  writer_.queue()->RunExclusive([&] {
+  const auto finish = [&] {
     if (state_.ended()) {
       // The server that takes over reads the log.
       status = absl::UnavailableError(Cat("server ", name(), " has lost its lock"));
@@ -260,7 +262,8 @@ absl::Status TabletServer::FinishResume() {
     }
     if (log_.started()) status = log_.StartNewSegment();
     if (status.ok()) error_.Clear();
-  });
+  };
+  BT_RETURN_IF_ERROR(writer_.queue()->RunExclusive(finish, limits));
   return status;
 }
 

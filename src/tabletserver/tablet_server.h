@@ -33,6 +33,7 @@
 
 #include "bigtable/statistics.h"
 
+#include "base/call_limits.h"
 #include "base/info_log.h"
 #include "base/sequence.h"
 #include "lockservice/lock_service.h"
@@ -118,8 +119,8 @@ class TabletServer final {
   void SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
                    absl::FunctionRef<void(const Tablet::Halves&)> publish);
   // The tablet accepts no more writes, and its memtables are rotated, so that another server can
-  // serve it, or another tablet can take its place.
-  void StopTablet(Tablet* tablet);
+  // serve it, or another tablet can take its place. An error of the limits: nothing has changed.
+  absl::Status StopTablet(Tablet* tablet, const CallLimits& limits);
   // The tablet has this schema from here on, in its turn among the writes.
   void SetLayout(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout);
   // Drops the memtables and SSTables of a removed tablet, once no work on it is under way.
@@ -129,27 +130,39 @@ class TabletServer final {
   void AdvanceVisible(SequenceNumber sequence);
   // To be called before a write that has a precondition (WriteRequest::unchanged_since): from the
   // first call on, the server notes the last write to each row, at the cost of a hash and a store
-  // for each write. The read sequences from before that call fail the precondition.
-  void TrackWrites() {
+  // for each write. The read sequences from before that call fail the precondition. Errors of the
+  // limits: the writes are not noted.
+  absl::Status TrackWrites(const CallLimits& limits) {
     if (!tracks_writes_.load(std::memory_order_acquire)) [[unlikely]]
-      BeginTracking();
+      return BeginTracking(limits);
+    return absl::OkStatus();
   }
+  bool tracks_writes() const { return tracks_writes_.load(std::memory_order_acquire); }
+  // Waits until all mutations up to a snapshot's number are visible, before the server is read at
+  // it. Costs a load if the server has made that number visible. Errors of the limits.
+  absl::Status AwaitVisible(SequenceNumber sequence, const CallLimits& limits) {
+    if (visible() >= sequence) return absl::OkStatus();
+    return writer_.WaitForWrites(limits);
+  }
+  // To be called before a change that takes a turn among the writes and cannot be given up: waits
+  // until the present turn has ended. Errors of the limits.
+  absl::Status AwaitTurn(const CallLimits& limits) { return writer_.WaitForWrites(limits); }
 
   // Continues the log in a fresh file: once the memtables of now are flushed, and the log is
   // trimmed, no file has bytes of earlier mutations (CommitLog::PrepareFreshSpare). Unavailable:
   // the log stalls, for four times as long as a write waits before it continues in the other file.
-  // If it stalls only when the call waits for its turn already, the call waits as a write does.
+  // If it stalls only when the call waits for its turn already, the call waits until its limits.
   absl::Status StartFreshLogSegment(const CallLimits& limits);
 
   // --- Resume ---
 
   // The first step of Resume: rotates all memtables, so that everything in memory is flushed.
-  void BeginResume();
+  absl::Status BeginResume(const CallLimits& limits);
   // The second step, after that flush: starts a new log segment, and accepts writes again.
-  absl::Status FinishResume();
+  absl::Status FinishResume(const CallLimits& limits);
 
  private:
-  void BeginTracking();
+  absl::Status BeginTracking(const CallLimits& limits);
   // In a turn among the writes, after a change of rows that is not a write here: no read sequence
   // from before it meets a precondition.
   void OutdateReads();

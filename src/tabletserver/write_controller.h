@@ -86,6 +86,9 @@ class WriteController final : public MemtableHolder {
   // A write of so many bytes counts as memory from its admission on, and not only once memtable and
   // log have it.
   static constexpr uint64_t kLarge = 64 << 10;
+  // How long a writer waits for a turn of a server to rotate its memtables. The server may stall,
+  // and the writer be one of another server.
+  static constexpr absl::Duration kLongestTurn = absl::Milliseconds(50);
 
   // The admission of a write. Its caller keeps it until the write is in the memtable.
   class Admission {
@@ -130,7 +133,9 @@ class WriteController final : public MemtableHolder {
   // MemtableHolder.
   bool IsWritingOut() const override { return background_->HasFlushes(); }
   uint64_t LargestMemtable() const override;
-  void WriteOutLargest() override { server_->rotation().RotateLargest(); }
+  bool WriteOutLargest() override {
+    return server_->rotation().RotateLargest({.deadline = Deadline::In(kLongestTurn)}).ok();
+  }
   void OnProgress() override;
 
   // Why the next write would be delayed, and for how long per thousand bytes, as long as there is

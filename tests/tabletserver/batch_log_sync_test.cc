@@ -30,7 +30,7 @@ class BatchLogSyncTest : public testing::Test {
     const std::string_view part = "part";
     ASSERT_OK(log_->Append(RecordType::kBatchPart, 1, {&part, 1}, nullptr));
     ASSERT_OK(log_->Flush());
-    sync_.Add(log_, &state_, &error_);
+    sync_.Add({{log_, &state_, &error_}});
   }
 
   InMemoryFileSystem disk_;

@@ -24,9 +24,9 @@ TEST_F(GroupWriterTest, AWriteIsAcknowledgedOnlyIfItWasAppliedWhateverErrorsCome
   std::thread errors([&] {
     while (!done) {
       server_->write_error().Set(absl::UnavailableError("a short error"));
-      server_->BeginResume();
+      EXPECT_OK(server_->BeginResume({}));
       EXPECT_OK(background_.FlushNow(server_.get()));
-      EXPECT_OK(server_->FinishResume());
+      EXPECT_OK(server_->FinishResume({}));
     }
   });
   uint64_t acknowledged = 0;

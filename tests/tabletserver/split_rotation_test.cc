@@ -114,7 +114,7 @@ TEST_F(SplitRotationTest, RotatedMemtablesAreFlushedWhenMemoryIsShort) {
   ASSERT_OK(Write("c"));
   server_->SplitTablet(halves_.left, "b", [&](const Tablet::Halves& made) { halves_ = made; });
   EXPECT_EQ(ShowImmutable(), "0 1 0");  // and nothing is active
-  server_->rotation().RotateLargest();
+  EXPECT_OK(server_->rotation().RotateLargest({}));
   EXPECT_TRUE(server_->rotation().HasImmutable());
   ASSERT_OK(background_.FlushNow(server_.get()));
   EXPECT_EQ(ShowImmutable(), "0 0 0");

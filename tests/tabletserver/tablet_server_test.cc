@@ -27,9 +27,9 @@ TEST_F(TabletServerTest, AFlushThatMetadataMayHaveTakenStopsWritesUntilResume) {
   EXPECT_STATUS(kUnavailable, "no METADATA", Write("row"));
   EXPECT_EQ(store.commits, 1);  // it is not retried
   store.status = absl::OkStatus();
-  server_->BeginResume();
+  ASSERT_OK(server_->BeginResume({}));
   ASSERT_OK(background_.FlushNow(server_.get()));
-  ASSERT_OK(server_->FinishResume());
+  ASSERT_OK(server_->FinishResume({}));
   EXPECT_OK(Write("row"));
   background_.Stop();
 }
@@ -41,9 +41,9 @@ TEST_F(TabletServerTest, AServerThatHasEndedDoesNotResume) {
   const SequenceNumber visible = server_->visible();
   server_->AdvanceVisible(visible + 10);
   EXPECT_EQ(server_->visible(), visible);
-  server_->BeginResume();
+  ASSERT_OK(server_->BeginResume({}));
   ASSERT_OK(background_.FlushNow(server_.get()));
-  EXPECT_STATUS(kUnavailable, "has lost its lock", server_->FinishResume());
+  EXPECT_STATUS(kUnavailable, "has lost its lock", server_->FinishResume({}));
   EXPECT_STATUS(kInternal, "a fault", server_->write_error().status());
 }
 

@@ -25,7 +25,7 @@ class SaidFlushes final : public MemtableHolder {
  public:
   bool IsWritingOut() const override { return are_under_way; }
   uint64_t LargestMemtable() const override { return 0; }
-  void WriteOutLargest() override {}
+  bool WriteOutLargest() override { return true; }
   void OnProgress() override {}
 
   std::atomic<bool> are_under_way{true};
