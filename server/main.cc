@@ -84,7 +84,8 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
       ->transform(OneOf(durabilities))
       ->default_str("buffered");
   app->add_option("--memory", options->memory,
-                  "Bytes for the database, such as 512MB; gRPC may use half as many")
+                  "Bytes for the database, such as 512MB; requests may use as many again, and one "
+                  "a quarter of it")
       ->transform(Size())
       ->default_str("512MB");
   app->add_option("--threads", options->threads, "The most threads that run calls of one kind")
@@ -144,6 +145,8 @@ int Serve(const ServerOptions& options) {
   if (!(*server)->http_address().empty()) {
     std::printf("bigtable-server: status page on %s\n", (*server)->http_address().c_str());
   }
+  std::printf("bigtable-server: takes requests of at most %llu bytes (--memory)\n",
+              static_cast<unsigned long long>((*server)->admission().limits().largest));
   std::fflush(stdout);
 
   int signal = 0;

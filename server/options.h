@@ -28,7 +28,7 @@ struct ServerOptions {
   std::string http = "127.0.0.1:0";
   InstanceName default_instance{"local", "local"};
   Durability durability = Durability::kBuffered;
-  uint64_t memory = uint64_t{512} << 20;  // bytes, for the database; gRPC may take half as much
+  uint64_t memory = uint64_t{512} << 20;  // bytes: see calls/request_limits.h
   int threads = 2048;                     // the most that run calls of one kind
 
   // Files of PEM. The certificate and its key go together; with `client_authority`, clients must

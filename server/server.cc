@@ -19,6 +19,7 @@
 #include "grpc/grpc.h"
 #include "grpc/support/log.h"
 #include "server/calls/deadline.h"
+#include "server/calls/process_memory.h"
 #include "server/convert/errors.h"
 #include "server/monitor/admin_calls.h"
 #include "server/option_values.h"
@@ -28,8 +29,12 @@
 namespace bigtable::server {
 namespace {
 
-// Cloud Bigtable's limit of a request, and room for what is around it.
-constexpr int kMostMessageBytes = (256 << 20) + (64 << 10);
+// What gRPC takes at most: more than the largest request, so that the server says what is too
+// large.
+constexpr int kMostMessageBytes = static_cast<int>(RequestLimits::kLargest) + (1 << 20);
+// A frame of HTTP/2, and what is read of a connection at once: larger ones leave more memory
+// unused.
+constexpr int kMostFrameBytes = 256 << 10;
 // A connection whose client does not answer for this long is closed.
 constexpr int kKeepAliveMillis = 60'000;
 // What an open stream may cost: a message of 16 KiB, and its rows and its filter.
@@ -78,6 +83,40 @@ class QuietGrpc {
   QuietGrpc& operator=(const QuietGrpc&) = delete;
 };
 
+// Sanitizers have memory of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasMoreMemory = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kHasMoreMemory = true;
+#else
+constexpr bool kHasMoreMemory = false;
+#endif
+#else
+constexpr bool kHasMoreMemory = false;
+#endif
+
+// A program that has the server in it has memory beside.
+RequestLimits LimitsOf(const ServerOptions& options) {
+  RequestLimits limits(options.memory, options.threads);
+  const uint64_t before = ResidentMemory();
+  limits.resident += before;
+  limits.alarm = kHasMoreMemory ? 0 : limits.alarm + before;
+  return limits;
+}
+
+// gRPC's own quota of memory would reset streams, also those of calls that were executed. So it has
+// none, and what it takes of requests that were not admitted is bounded by windows that do not
+// grow.
+void LimitMemory(const RequestLimits& limits, grpc::ServerBuilder* builder) {
+  builder->SetMaxReceiveMessageSize(kMostMessageBytes);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
+                              static_cast<int>(limits.unread));
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMostFrameBytes);
+  builder->AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMostFrameBytes);
+}
+
 }  // namespace
 
 absl::Time Server::MillisecondClock::Now() {
@@ -106,6 +145,21 @@ void Server::LogError(std::string_view method, const absl::Status& error, uint64
   // The database alone writes to its log.
   std::fprintf(stderr, "bigtable-server: %s has failed: %s%s\n", std::string(method).c_str(),
                error.ToString().c_str(), before.empty() ? "" : Cat(" (", before, ")").c_str());
+}
+
+// Refused calls are no changes, and their callers hear of them; whoever runs the server hears that
+// there are some.
+void Server::ReportRefusals(const Admission::Counts& counts) const {
+  JsonLog::Fields fields;
+  std::string text;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    fields[std::string(Admission::kReasonNames[i])] = Cat(counts[i]);
+    text += Cat(" ", Admission::kReasonNames[i], "=", counts[i]);
+  }
+  constexpr const char* kMessage = "refused calls for want of memory (--memory)";
+  if (log_ != nullptr) return Log(LogSeverity::kWarning, kMessage, fields);
+  std::fprintf(stderr, "bigtable-server: %s:%s\n", kMessage, text.c_str());
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
@@ -179,10 +233,11 @@ absl::Status Server::Listen() {
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   grpc::ResourceQuota quota("bigtable-server");
-  quota.Resize(options_.memory / 2);
   quota.SetMaxThreads(options_.threads);
   builder.SetResourceQuota(quota);
-  builder.SetMaxReceiveMessageSize(kMostMessageBytes);
+  admission_ = std::make_unique<Admission>(
+      LimitsOf(options_), [this](const Admission::Counts& counts) { ReportRefusals(counts); });
+  LimitMemory(admission_->limits(), &builder);
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepAliveMillis);
@@ -198,8 +253,9 @@ absl::Status Server::Listen() {
   builder.RegisterService(operations_service_.get());
   builder.RegisterService(engine_service_.get());
   data_ = std::make_unique<DataService>(tables_.get(), response_params_.get(), &client_errors_,
-                                        &authentication_, &monitor_, builder.AddCompletionQueue(),
-                                        options_.threads, options_.memory / kMemoryOfAStream);
+                                        &authentication_, &monitor_, admission_.get(),
+                                        builder.AddCompletionQueue(), options_.threads,
+                                        options_.memory / kMemoryOfAStream);
   builder.RegisterService(data_.get());
   SERVER_RETURN_IF_ERROR(StartGrpc(&builder));
   SERVER_RETURN_IF_ERROR(data_->Start());
@@ -222,6 +278,7 @@ absl::Status Server::ServeStatus() {
                                                     .health = health_.get(),
                                                     .streams = &data_->streams(),
                                                     .resumption = &resumption_,
+                                                    .admission = admission_.get(),
                                                     .address = address_,
                                                     .directory = options_.directory,
                                                     .version = VersionOfServer(),
@@ -255,12 +312,14 @@ absl::Status Server::Shutdown() {
   if (grpc_ != nullptr) {
     Log(LogSeverity::kInfo, "ending", {{"directory", options_.directory}});
     grpc_->GetHealthCheckService()->SetServingStatus(false);
+    admission_->Close();
     grpc_->Shutdown(DeadlineIn(std::chrono::seconds(options_.drain_seconds)));
   }
   if (data_ != nullptr) data_->Shutdown();
   grpc_.reset();
   data_.reset();
   response_params_.reset();
+  admission_.reset();
   catalogue_.reset();
   if (database_ == nullptr) return absl::OkStatus();
   const absl::Status closed = database_->Close();

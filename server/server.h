@@ -23,6 +23,7 @@
 #include "server/admin/operations_service.h"
 #include "server/admin/resumption.h"
 #include "server/admin/table_admin_service.h"
+#include "server/calls/admission.h"
 #include "server/calls/authentication.h"
 #include "server/calls/client_errors.h"
 #include "server/data/data_service.h"
@@ -58,6 +59,7 @@ class Server {
   const std::string& http_address() const { return http_address_; }
   Database* database() const { return database_.get(); }
   const DataService& data() const { return *data_; }
+  const Admission& admission() const { return *admission_; }
   const Monitor& monitor() const { return monitor_; }
 
  private:
@@ -72,6 +74,7 @@ class Server {
   void Log(LogSeverity severity, std::string_view message, const JsonLog::Fields& fields) const;
   // The whole of an error of which a client gets a part: to the log, or to the standard error.
   void LogError(std::string_view method, const absl::Status& error, uint64_t unlogged) const;
+  void ReportRefusals(const Admission::Counts& counts) const;
   absl::Status OpenDatabase();
   absl::Status StartGrpc(grpc::ServerBuilder* builder);
   absl::Status Listen();
@@ -99,6 +102,7 @@ class Server {
   std::unique_ptr<InstanceAdminService> instance_admin_;
   std::unique_ptr<OperationsService> operations_service_;
   std::unique_ptr<EngineService> engine_service_;
+  std::unique_ptr<Admission> admission_;
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<DataService> data_;
   std::unique_ptr<Health> health_;

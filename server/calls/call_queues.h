@@ -4,13 +4,15 @@
 // event for another queue wakes a thread there, which costs more CPU than all else that a small
 // call needs. So:
 //
-//   * One queue has the requests of all calls, and its threads do all polling. The thread that has
-//     read a request runs the call. Another one, which waited, polls meanwhile.
-//   * Other queues, which are not polled, have the events after that: a message was sent, a call
-//     has ended. The two events at the end of a small call are there as soon as its response was
-//     written, and the same thread takes them. The threads of such a queue wait for events only
-//     while some are expected that no thread of a call takes: of streams that wait for their
-//     clients. Unary calls have a queue of their own, so that those threads do not wake for them.
+//   * One queue has the beginnings of all calls, and its threads do all polling. The thread that
+//     has read one runs the call. Another one, which waited, polls meanwhile.
+//   * Other queues, which are not polled, have the events after that: the request is there, a
+//     message was sent, a call has ended. A small request is there as soon as the call has begun,
+//     and the same thread takes that event. The two events at the end of a small call are there as
+//     soon as its response was written, and the same thread takes them. The threads of such a queue
+//     wait for events only while some are expected that no thread of a call takes: of streams that
+//     wait for their clients. Unary calls have a queue of their own, so that those threads do not
+//     wake for them.
 //
 // So a small call takes as much CPU as with gRPC's synchronous interface (docs/performance.md), and
 // one that waits for its client has no thread.
@@ -58,6 +60,25 @@ class EventQueue {
     gate_.Wake();
   }
   void Sent() { gate_.Forget(); }
+
+  // Calls `receive`, which starts the operation that reads a call's request. True: its event was
+  // there at once, and this thread has it, with `*ok`. Otherwise calls `is_late`, and the event is
+  // run, perhaps before that; it calls Sent. Not to be called by an event at the end of a call.
+  template <typename Function, typename IsLate>
+  bool Receive(Event* event, bool* ok, const Function& receive, const IsLate& is_late) {
+    gate_.Expect();
+    void* tag = nullptr;
+    const auto next = queue_->DoThenAsyncNext(receive, &tag, ok, PastDeadline());
+    const bool has_event = next == grpc::CompletionQueue::GOT_EVENT;
+    if (has_event && tag == event) {
+      gate_.Forget();
+      return true;
+    }
+    gate_.Wake();
+    is_late();
+    if (has_event) static_cast<Event*>(tag)->Run(*ok);  // of another call
+    return false;
+  }
 
   // The events of a call's end: of its last operation, and of the call.
   struct End {

@@ -4,6 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "google/rpc/error_details.pb.h"
 
@@ -15,6 +18,18 @@ namespace {
 
 // Headers of HTTP/2 are limited, and the message is sent as one.
 constexpr size_t kMostMessageBytes = 2048;
+
+// A payload of a status: nanoseconds.
+constexpr std::string_view kRetryDelay = "bigtable-server/retry-delay";
+
+std::optional<absl::Duration> DelayOf(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(ToAbsl(kRetryDelay));
+  int64_t nanoseconds = 0;
+  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &nanoseconds)) {
+    return RetryAfter(status);
+  }
+  return absl::Nanoseconds(nanoseconds);
+}
 
 // A message is a proto's string, which is UTF-8. Ours are, but for one that quotes a path.
 std::string MessageOf(const absl::Status& status) {
@@ -35,12 +50,18 @@ google::rpc::RetryInfo RetryInfoOf(absl::Duration wait) {
 
 }  // namespace
 
+absl::Status UnavailableFor(absl::Duration wait, std::string_view message) {
+  absl::Status status = absl::UnavailableError(ToAbsl(message));
+  status.SetPayload(ToAbsl(kRetryDelay), absl::Cord(absl::StrCat(absl::ToInt64Nanoseconds(wait))));
+  return status;
+}
+
 google::rpc::Status ToRpcStatus(const absl::Status& status) {
   google::rpc::Status proto;
   if (status.ok()) return proto;
   proto.set_code(static_cast<int>(status.code()));
   proto.set_message(MessageOf(status));
-  if (const std::optional<absl::Duration> wait = RetryAfter(status)) {
+  if (const std::optional<absl::Duration> wait = DelayOf(status)) {
     proto.add_details()->PackFrom(RetryInfoOf(*wait));
   }
   return proto;

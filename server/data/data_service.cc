@@ -50,12 +50,14 @@ RpcServiceMethod* RefusedStream(const char* name, const char* what) {
 
 DataService::DataService(ServedTables* tables, ResponseParams* response_params,
                          ClientErrors* errors, const Authentication* authentication,
-                         Monitor* monitor, std::unique_ptr<grpc::ServerCompletionQueue> queue,
-                         int most_threads, size_t most_streams)
+                         Monitor* monitor, Admission* admission,
+                         std::unique_ptr<grpc::ServerCompletionQueue> queue, int most_threads,
+                         size_t most_streams)
     : handlers_(tables, authentication, errors, monitor->rows()),
       response_params_(response_params),
       errors_(errors),
       monitor_(monitor),
+      admission_(admission),
       queues_(std::move(queue), most_threads),
       streams_([this] { queues_.streams()->RunSomeEvent(); }),
       read_rows_parts_{tables, authentication, &streams_, monitor->rows(), most_streams} {
@@ -85,18 +87,18 @@ absl::Status DataService::Start() {
 
 void DataService::Add(const char* name, Method method, EventQueue* events,
                       ServedMethod::Create create) {
-  AddMethod(new RpcServiceMethod(name, RpcMethod::SERVER_STREAMING, nullptr));
+  AddMethod(new RpcServiceMethod(name, RpcMethod::BIDI_STREAMING, nullptr));
   const int number = static_cast<int>(methods_.size());
   MarkMethodAsync(number);
-  const auto accept = [this, number](grpc::ServerContext* context, grpc::ByteBuffer* request,
-                                     ServedMethod::Writer* writer,
+  const auto accept = [this, number](grpc::ServerContext* context, ServedMethod::Writer* writer,
                                      grpc::CompletionQueue* event_queue,
                                      grpc::ServerCompletionQueue* requests, void* tag) {
-    RequestAsyncServerStreaming(number, context, request, writer, event_queue, requests, tag);
+    RequestAsyncBidiStreaming(number, context, writer, event_queue, requests, tag);
   };
-  methods_.push_back(std::make_unique<ServedMethod>(
-      &queues_, events, response_params_, errors_, MethodCounters{monitor_->calls(), method},
-      monitor_->slow_requests(), accept, std::move(create)));
+  methods_.push_back(
+      std::make_unique<ServedMethod>(&queues_, events, admission_, response_params_, errors_,
+                                     MethodCounters{monitor_->calls(), method},
+                                     monitor_->slow_requests(), accept, std::move(create)));
 }
 
 template <typename Request, typename Response>

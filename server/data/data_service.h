@@ -11,6 +11,7 @@
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/impl/service_type.h"
 
+#include "server/calls/admission.h"
 #include "server/calls/authentication.h"
 #include "server/calls/call_queues.h"
 #include "server/calls/client_errors.h"
@@ -30,7 +31,7 @@ class DataService final : public grpc::Service {
  public:
   // All pointers outlive this. The queue is the server's; for `most_threads` see CallQueues.
   DataService(ServedTables* tables, ResponseParams* response_params, ClientErrors* errors,
-              const Authentication* authentication, Monitor* monitor,
+              const Authentication* authentication, Monitor* monitor, Admission* admission,
               std::unique_ptr<grpc::ServerCompletionQueue> queue, int most_threads,
               size_t most_streams);
 
@@ -58,6 +59,7 @@ class DataService final : public grpc::Service {
   ResponseParams* const response_params_;
   ClientErrors* const errors_;
   Monitor* const monitor_;
+  Admission* const admission_;
   CallQueues queues_;
   Streams streams_;
   const ReadRowsParts read_rows_parts_;

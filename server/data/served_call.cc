@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 
+#include "server/calls/call_info.h"
 #include "server/convert/errors.h"
 #include "server/convert/status.h"
 
@@ -32,8 +33,8 @@ void ServedMethod::AcceptCall() {
   queues_->Accept([&](grpc::ServerCompletionQueue* requests) {
     ServedCall* const accepting = call.release();  // which may end before this returns
     accepting->context_.AsyncNotifyWhenDone(&accepting->done_);
-    accept_(&accepting->context_, &accepting->request_, &accepting->writer_, events_->queue(),
-            requests, static_cast<Event*>(accepting));
+    accept_(&accepting->context_, &accepting->writer_, events_->queue(), requests,
+            static_cast<Event*>(accepting));
   });
 }
 
@@ -60,10 +61,58 @@ void ServedCall::Run(bool ok) {
 void ServedCall::Accepted() {
   method_->events_->CallBegins();
   if (method_->accepting_.fetch_sub(1, std::memory_order_relaxed) == 1) method_->AcceptCall();
+  const absl::Status status =
+      method_->admission_->BeginToReceive(this, [this] { return TimeLeft(context_); });
+  if (status.ok()) return Receive();
+  parts_.fetch_sub(2, std::memory_order_relaxed);
+  EndUnexecuted(status);
+  Finish();
+}
+
+void ServedCall::Receive() {
+  bool has_request = false;
+  const bool is_there = method_->events_->Receive(
+      &receiving_, &has_request,
+      [this] { writer_.Read(&request_, static_cast<Event*>(&receiving_)); },
+      [this] {
+        method_->admission_->StillReceives(this);
+        PartEnded();  // another thread may have received it, and ended the call
+      });
+  if (!is_there) return;
+  parts_.fetch_sub(2, std::memory_order_relaxed);  // of five, so some are left
+  Execute(has_request);
+}
+
+void ServedCall::Receiving::Run(bool ok) {
+  call_->method_->events_->Sent();
+  if (!call_->method_->admission_->Received(call_, call_->request_.Length())) {
+    return call_->PartEnded();
+  }
+  call_->parts_.fetch_sub(1, std::memory_order_relaxed);  // the others cannot have ended
+  call_->Execute(ok);
+}
+
+void ServedCall::Execute(bool has_request) {
+  Admission* const admission = method_->admission_;
+  if (!has_request) {
+    admission->Leave(this);
+    EndUnexecuted(absl::CancelledError("the client has gone, or has sent no request"));
+    return Finish();
+  }
+  const size_t size = request_.Length();
+  const absl::Status status =
+      admission->BeginExecution(this, size, [this] { return TimeLeft(context_); });
+  if (!status.ok()) {
+    request_.Clear();
+    EndUnexecuted(status);
+    return Finish();
+  }
   timer_.emplace(method_->counters_);
-  request_size_ = request_.Length();
+  request_size_ = size;
   trace_.Begins(timer_->began());
-  if (RunStep([&] { return Begin(&request_); }) == Step::kEnds) Finish();
+  const Step step = RunStep([&] { return Begin(&request_); });
+  admission->EndExecution(size);
+  if (step == Step::kEnds) Finish();
 }
 
 // After the step another thread may run the next one.
@@ -71,6 +120,17 @@ template <typename Function>
 ServedCall::Step ServedCall::RunStep(const Function& step) {
   const CallTrace::Step current(&trace_);
   return step();
+}
+
+void ServedCall::EndUnexecuted(const absl::Status& status) {
+  timer_.emplace(method_->counters_);
+  End(status);
+}
+
+// While gRPC still receives the request: the operation that reads it ends with the call.
+void ServedCall::Refuse(const absl::Status& status) {
+  EndUnexecuted(status);
+  FinishForOthers();
 }
 
 ServedCall::Step ServedCall::Continue(bool) {
@@ -124,14 +184,26 @@ ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc:
 }
 
 void ServedCall::Finish() {
-  method_->events_->Finish({.last = this, .done = &done_}, [this] {
-    if (last_.has_value()) {
-      const grpc::ByteBuffer last = *std::exchange(last_, std::nullopt);
-      writer_.WriteAndFinish(last, grpc::WriteOptions(), status_, static_cast<Event*>(this));
-    } else {
-      writer_.Finish(status_, static_cast<Event*>(this));
-    }
-  });
+  method_->events_->Finish({.last = this, .done = &done_}, [this] { StartFinish(); });
+  ThreadEnds();
+}
+
+// As Finish, without running events in this thread.
+void ServedCall::FinishForOthers() {
+  StartFinish();
+  ThreadEnds();
+}
+
+void ServedCall::StartFinish() {
+  if (last_.has_value()) {
+    const grpc::ByteBuffer last = *std::exchange(last_, std::nullopt);
+    writer_.WriteAndFinish(last, grpc::WriteOptions(), status_, static_cast<Event*>(this));
+  } else {
+    writer_.Finish(status_, static_cast<Event*>(this));
+  }
+}
+
+void ServedCall::ThreadEnds() {
   if (parts_.load(std::memory_order_relaxed) > 1) {
     is_late_ = true;
     method_->events_->EndIsLate();

@@ -1,8 +1,10 @@
 // The methods of the data API, and their calls, on completion queues.
 //
-// A call is a sequence of steps. The first takes the request, a later one continues after a
-// message. Each ends with the next message, or with the end of the call. A step may block, as the
-// engine does. A call that waits for its client to take a message has no thread.
+// A call is accepted without its request, and receives it when there is memory for it
+// (calls/admission.h). Then it is a sequence of steps. The first takes the request, a later one
+// continues after a message. Each ends with the next message, or with the end of the call. A step
+// may block, as the engine does. A call that waits for its client, to send the rest of the request
+// or to take a message, has no thread.
 //
 // Messages are bytes (convert/row_chunks.h). To the client, a unary call is a stream of one
 // message.
@@ -31,6 +33,7 @@
 
 #include "bigtable/call_options.h"
 
+#include "server/calls/admission.h"
 #include "server/calls/call_queues.h"
 #include "server/calls/client_errors.h"
 #include "server/calls/event.h"
@@ -46,19 +49,21 @@ class ServedCall;
 // Thread-safe. Outlives its calls: until the queues were shut down.
 class ServedMethod {
  public:
-  using Writer = grpc::ServerAsyncWriter<grpc::ByteBuffer>;
-  // The service's RequestAsyncServerStreaming, of this method.
-  using Accept = std::function<void(grpc::ServerContext* context, grpc::ByteBuffer* request,
-                                    Writer* writer, grpc::CompletionQueue* events,
+  // To gRPC both directions are streams: otherwise it receives the request before it is asked to.
+  using Writer = grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
+  // The service's RequestAsyncBidiStreaming, of this method.
+  using Accept = std::function<void(grpc::ServerContext* context, Writer* writer,
+                                    grpc::CompletionQueue* events,
                                     grpc::ServerCompletionQueue* requests, void* tag)>;
   using Create = std::function<std::unique_ptr<ServedCall>(ServedMethod* method)>;
 
   // The pointers outlive this. `events` is one of the queues' own.
-  ServedMethod(CallQueues* queues, EventQueue* events, ResponseParams* response_params,
-               ClientErrors* errors, MethodCounters counters, SlowRequests* slow_requests,
-               Accept accept, Create create)
+  ServedMethod(CallQueues* queues, EventQueue* events, Admission* admission,
+               ResponseParams* response_params, ClientErrors* errors, MethodCounters counters,
+               SlowRequests* slow_requests, Accept accept, Create create)
       : queues_(queues),
         events_(events),
+        admission_(admission),
         response_params_(response_params),
         errors_(errors),
         counters_(counters),
@@ -77,6 +82,7 @@ class ServedMethod {
 
   CallQueues* const queues_;
   EventQueue* const events_;
+  Admission* const admission_;
   ResponseParams* const response_params_;
   ClientErrors* const errors_;
   const MethodCounters counters_;
@@ -87,10 +93,10 @@ class ServedMethod {
 };
 
 // One call. It deletes itself. The steps follow one another, each on any thread.
-class ServedCall : private Event {
+class ServedCall : private Event, private AdmittedCall {
  public:
   explicit ServedCall(ServedMethod* method) : method_(method) {}
-  virtual ~ServedCall() = default;
+  ~ServedCall() override = default;
   ServedCall(const ServedCall&) = delete;
   ServedCall& operator=(const ServedCall&) = delete;
 
@@ -121,6 +127,16 @@ class ServedCall : private Event {
   friend class ServedMethod;
   enum class State { kAccepting, kSending, kEnding };
 
+  // The request is there, or will never be.
+  class Receiving final : public Event {
+   public:
+    explicit Receiving(ServedCall* call) : call_(call) {}
+    void Run(bool ok) override;
+
+   private:
+    ServedCall* const call_;
+  };
+
   // The call has ended: for the client, perhaps before the steps have.
   class Done final : public Event {
    public:
@@ -133,17 +149,26 @@ class ServedCall : private Event {
 
   void Run(bool ok) override;
   void Accepted();
+  void Receive();
+  void Execute(bool has_request);
   template <typename Function>
   Step RunStep(const Function& step);
+  void EndUnexecuted(const absl::Status& status);
+  void Refuse(const absl::Status& status) override;
   void AddTiming();
   void Finish();
+  void FinishForOthers();
+  void StartFinish();
+  void ThreadEnds();
   void PartEnded();
 
   ServedMethod* const method_;
+  Receiving receiving_{this};
   Done done_{this};
-  // What is to end: the last operation, the call for the client (`done_`), and the thread that has
-  // started the operation.
-  std::atomic<int> parts_{3};
+  // What is to end: the last operation, the call for the client (`done_`), the thread that has
+  // started the operation, the thread that has begun to receive, and `receiving_`, which ends after
+  // the call if that was refused.
+  std::atomic<int> parts_{5};
   bool is_late_ = false;  // the thread did not see the end of the others
   State state_ = State::kAccepting;
 

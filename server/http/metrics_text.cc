@@ -111,6 +111,27 @@ std::string StreamsOf(const Streams& streams) {
          line("holding", streams.holding());
 }
 
+std::string RequestsOf(const Admission& admission) {
+  const auto bytes = [](std::string_view state, uint64_t count) {
+    return Cat("bigtable_grpc_requests_in_memory_bytes{state=\"", state, "\"} ", count, "\n");
+  };
+  std::string text =
+      Head("requests_in_memory_bytes", "gauge",
+           "Bytes of requests that are received, as far as they were not there at once (an "
+           "estimate), and that are executed.") +
+      bytes("receiving", admission.receiving()) + bytes("executing", admission.executing()) +
+      Gauge("waiting_calls", "Calls that wait for memory.", admission.waiting()) +
+      Gauge("largest_request_bytes", "The largest request that is taken.",
+            admission.limits().largest) +
+      Head("refused_calls_total", "counter", "Calls that were refused for want of memory.");
+  const Admission::Counts counts = admission.refused();
+  for (size_t i = 0; i < counts.size(); ++i) {
+    text += Cat("bigtable_grpc_refused_calls_total{reason=\"", Admission::kReasonNames[i], "\"} ",
+                counts[i], "\n");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string MetricsText(const StatusSource& source) {
@@ -133,6 +154,7 @@ std::string MetricsText(const StatusSource& source) {
   text += Bytes(counts, "response_bytes_total", "Bytes of responses, before compression.",
                 &MethodCounts::response_bytes);
   text += StreamsOf(*source.streams);
+  text += RequestsOf(*source.admission);
   text += Gauge("threads", "Threads of the process.", use.threads);
   text += Gauge("healthy", "1 if the server can serve.", source.health->Check().ok() ? 1 : 0);
   text += Gauge("open_descriptors", "Open file descriptors of the process.", use.descriptors);

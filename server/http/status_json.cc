@@ -96,6 +96,19 @@ Json ServerPart(const StatusSource& source) {
           {"row_period", source.monitor->rows().period()}};
 }
 
+// What requests take of the memory, and which calls were refused because of it.
+Json RequestsPart(const Admission& admission) {
+  const Admission::Counts counts = admission.refused();
+  Json refused = Json::object();
+  for (size_t i = 0; i < counts.size(); ++i) refused[Text(Admission::kReasonNames[i])] = counts[i];
+  return {{"receiving_bytes", admission.receiving()},
+          {"executing_bytes", admission.executing()},
+          {"waiting", admission.waiting()},
+          {"largest", admission.limits().largest},
+          {"resident_limit", admission.limits().resident},
+          {"refused", std::move(refused)}};
+}
+
 // Of the last minute, in seconds.
 Json LatencyPart(const LatencyHistogram& latency) {
   return {{"count", latency.count},
@@ -479,6 +492,7 @@ std::string StatusJson(const StatusSource& source, const StatusQuery& query) {
   for (const auto& [label, server] : statistics.servers) tablets += server.tablets.size();
   const Json status = {{"time", Seconds(now)},
                        {"server", ServerPart(source)},
+                       {"requests", RequestsPart(*source.admission)},
                        {"methods", MethodsPart(monitor)},
                        {"method_names", kMethodNames},
                        {"history", HistoryPart(monitor.history(), query.since)},

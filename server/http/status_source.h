@@ -9,6 +9,7 @@
 #include "bigtable/database.h"
 
 #include "server/admin/resumption.h"
+#include "server/calls/admission.h"
 #include "server/data/streams.h"
 #include "server/health.h"
 #include "server/monitor/monitor.h"
@@ -22,6 +23,7 @@ struct StatusSource {
   const Health* health = nullptr;
   const Streams* streams = nullptr;
   Resumption* resumption = nullptr;
+  const Admission* admission = nullptr;
   std::string address;  // of gRPC
   std::string directory;
   std::string version;

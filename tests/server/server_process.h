@@ -79,6 +79,8 @@ class ServerProcess {
     return grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments);
   }
 
+  int port() const { return std::stoi(address_.substr(address_.rfind(':') + 1)); }
+
   // A number of /proc/PID/status, such as VmHWM or Threads. -1: there is none.
   int64_t Of(const std::string& name) const {
     std::ifstream file(absl::StrCat("/proc/", process_, "/status"));

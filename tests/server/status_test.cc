@@ -49,6 +49,19 @@ TEST(ToStatusTest, MessagesAreShortAndAscii) {
             std::string(2048, 'x'));
 }
 
+TEST(ToStatusTest, ACallThatIsRefusedForAWhileIsToldWhenToComeBack) {
+  const grpc::Status status = ToGrpcStatus(UnavailableFor(absl::Milliseconds(1250), "why"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(status.error_message(), "why");
+  google::rpc::Status details;
+  ASSERT_TRUE(details.ParseFromString(status.error_details()));
+  ASSERT_EQ(details.details_size(), 1);
+  google::rpc::RetryInfo retry;
+  ASSERT_TRUE(details.details(0).UnpackTo(&retry));
+  EXPECT_EQ(retry.retry_delay().seconds(), 1);
+  EXPECT_EQ(retry.retry_delay().nanos(), 250'000'000);
+}
+
 TEST_F(ToGrpcStatusTest, ACallThatAQuotaRefusesIsToldWhenToComeBack) {
   Open();
   Table* const table = CreateTable("t", {"f"});

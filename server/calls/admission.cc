@@ -1,0 +1,245 @@
+#include "server/calls/admission.h"
+
+#include <algorithm>
+#include <malloc.h>
+#include <utility>
+
+#include "absl/time/time.h"
+
+#include "server/calls/process_memory.h"
+#include "server/convert/errors.h"
+#include "server/convert/status.h"
+
+namespace bigtable::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+constexpr nanoseconds kMostWait = std::chrono::seconds(5);
+// How long a call may receive while others wait.
+constexpr nanoseconds kMostReceiving = std::chrono::seconds(1);
+// How often calls that receive are looked at.
+constexpr milliseconds kLook(5);
+constexpr std::chrono::seconds kReportInterval(10);
+// As many requests are on their way at once at first, and at most when they are small.
+constexpr uint64_t kFirstRequests = 16;
+constexpr uint64_t kMostRequests = 256;
+
+nanoseconds MostWait(nanoseconds time_left) {
+  return std::clamp(time_left / 2, nanoseconds(0), kMostWait);
+}
+
+// Clients that were refused together do not come back together.
+absl::Duration RetryDelay(uint64_t refusals) {
+  return absl::Milliseconds(200 + static_cast<int64_t>(refusals % 16) * 50);
+}
+
+}  // namespace
+
+Admission::Admission(const RequestLimits& limits, std::function<void(const Counts&)> report)
+    : limits_(limits),
+      report_(std::move(report)),
+      receiving_(limits.receiving),
+      executing_(limits.executing),
+      expected_(limits.largest / kFirstRequests),
+      thread_([this] { Watch(); }) {}
+
+Admission::~Admission() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ends_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Admission::Close() {
+  receiving_.Close();
+  executing_.Close();
+}
+
+absl::Status Admission::WaitToReceive(AdmittedCall* call, nanoseconds time_left) {
+  const uint64_t bytes = expected_.load();
+  const bool may_wait = waiting() < limits_.most_waiting;
+  if (may_wait && receiving_.Take(bytes, MostWait(time_left))) {
+    call->charged_ = bytes;
+    return absl::OkStatus();
+  }
+  return Refusal(Reason::kReceive, "for the requests that it receives");
+}
+
+void Admission::StillReceives(AdmittedCall* call) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (call->state_ == AdmittedCall::State::kReceived) return;
+  if (call->charged_ == 0) {
+    call->charged_ = expected_.load();
+    receiving_.TakeAnyway(call->charged_);
+  }
+  call->state_ = AdmittedCall::State::kReceiving;
+  call->since_ = steady_clock::now();
+  call->place_ = calls_.insert(calls_.end(), call);
+  if (calls_.size() == 1) wake_.notify_one();
+}
+
+bool Admission::Received(AdmittedCall* call, size_t bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (call->state_ == AdmittedCall::State::kRefused) return false;
+  if (call->state_ == AdmittedCall::State::kReceiving) calls_.erase(call->place_);
+  call->state_ = AdmittedCall::State::kReceived;
+  NoteSize(bytes);
+  // Until it is executed it counts with its own size.
+  receiving_.TakeAnyway(bytes);
+  receiving_.Return(std::exchange(call->charged_, bytes));
+  return true;
+}
+
+void Admission::NoteSize(size_t bytes) {
+  const uint64_t expected = expected_.load();
+  expected_.store(std::clamp<uint64_t>(std::max<uint64_t>(bytes, expected - expected / 16),
+                                       limits_.largest / kMostRequests, limits_.largest));
+}
+
+absl::Status Admission::WaitToExecute(AdmittedCall* call, size_t bytes, nanoseconds time_left) {
+  if (bytes > limits_.largest) {
+    Leave(call);
+    return TooLarge(Cat(bytes));
+  }
+  const uint64_t taken = bytes * RequestLimits::kCopies;
+  const bool is_admitted =
+      executing_.TryTake(taken) ||
+      (waiting() < limits_.most_waiting && executing_.Take(taken, MostWait(time_left)));
+  Leave(call);
+  if (is_admitted) return absl::OkStatus();
+  return Refusal(Reason::kExecute, "for the requests that it executes");
+}
+
+void Admission::Leave(AdmittedCall* call) {
+  if (call->charged_ > 0) receiving_.Return(std::exchange(call->charged_, 0));
+}
+
+uint64_t Admission::CountRefusal(Reason reason) {
+  const uint64_t before = refused_[static_cast<size_t>(reason)].fetch_add(1);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!std::exchange(has_refused_, true)) wake_.notify_one();
+  return before;
+}
+
+absl::Status Admission::Refusal(Reason reason, std::string_view why) {
+  return UnavailableFor(RetryDelay(CountRefusal(reason)),
+                        Cat("the server has no memory ", why, " (--memory); nothing was executed"));
+}
+
+// No RetryInfo: it will never be taken.
+absl::Status Admission::TooLarge(std::string_view bytes) {
+  CountRefusal(Reason::kTooLarge);
+  return absl::ResourceExhaustedError(Cat("the server takes requests of at most ", limits_.largest,
+                                          " bytes, which follows from its --memory; this one has ",
+                                          bytes));
+}
+
+Admission::Counts Admission::refused() const {
+  Counts counts;
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] = refused_[i].load();
+  return counts;
+}
+
+// --- The thread that looks at calls which receive ---
+
+void Admission::Watch() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!ends_) {
+    if (calls_.empty() && !has_refused_) {
+      wake_.wait(lock);
+    } else {
+      // Without calls, it only waits until it may report again.
+      wake_.wait_for(lock, calls_.empty() ? 20 * kLook : kLook);
+    }
+    const bool has_calls = !calls_.empty();
+    lock.unlock();
+    if (has_calls) {
+      RefuseSlow();
+      RefuseIfTooLarge();
+    } else {
+      resident_before_ = 0;
+    }
+    ReportRefusals();
+    lock.lock();
+  }
+}
+
+void Admission::RefuseSlow() {
+  const size_t waiting = receiving_.waiting();
+  if (waiting == 0) return;
+  std::vector<AdmittedCall*> slow;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Time limit = steady_clock::now() - kMostReceiving;
+    while (!calls_.empty() && calls_.front()->since_ < limit && slow.size() < waiting) {
+      slow.push_back(calls_.front());
+      slow.back()->state_ = AdmittedCall::State::kRefused;
+      calls_.pop_front();
+    }
+  }
+  RefuseAll(slow, [this] {
+    return Refusal(Reason::kSlow, "to wait longer for the rest of this request, as others wait");
+  });
+}
+
+// What malloc could give back to the system is not needed, so it does not count. And what others
+// have taken is not the fault of requests.
+void Admission::RefuseIfTooLarge() {
+  if (limits_.alarm == 0) return;
+  uint64_t resident = ResidentMemory();
+  if (resident_before_ == 0 || resident < resident_before_) resident_before_ = resident;
+  const auto is_too_large = [&] {
+    return resident > limits_.alarm && resident > resident_before_ + limits_.receiving;
+  };
+  if (!is_too_large()) return;
+  malloc_trim(0);
+  resident = ResidentMemory();
+  if (!is_too_large()) return;
+  resident_before_ = resident;
+  std::vector<AdmittedCall*> youngest;
+  bool is_only_one = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_only_one = calls_.size() == 1;
+    const size_t half = (calls_.size() + 1) / 2;
+    while (youngest.size() < half) {
+      youngest.push_back(calls_.back());
+      youngest.back()->state_ = AdmittedCall::State::kRefused;
+      calls_.pop_back();
+    }
+  }
+  if (is_only_one) return RefuseAll(youngest, [this] { return TooLarge("more than that"); });
+  RefuseAll(youngest,
+            [this] { return Refusal(Reason::kProcess, "to receive the rest of this request"); });
+}
+
+void Admission::RefuseAll(const std::vector<AdmittedCall*>& calls,
+                          const std::function<absl::Status()>& refusal) {
+  for (AdmittedCall* const call : calls) {
+    const absl::Status status = refusal();
+    Leave(call);
+    call->Refuse(status);  // after which it may be gone
+  }
+}
+
+void Admission::ReportRefusals() {
+  const Time now = steady_clock::now();
+  if (now - last_report_ < kReportInterval && last_report_ != Time()) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!std::exchange(has_refused_, false)) return;
+  }
+  last_report_ = now;
+  const Counts counts = refused();
+  Counts since_last;
+  for (size_t i = 0; i < counts.size(); ++i) since_last[i] = counts[i] - reported_[i];
+  reported_ = counts;
+  report_(since_last);
+}
+
+}  // namespace bigtable::server

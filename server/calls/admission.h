@@ -1,0 +1,165 @@
+// Decides which calls may receive their request, and be executed, by the memory that requests take
+// (request_limits.h).
+//
+// gRPC collects a whole request before it gives it to anybody, and its size is not known before. So
+// calls are accepted without their requests (data/served_call.h), and pass two gates:
+//
+//   1. To receive the request. One that is there at once, as most are, costs nothing here. One that
+//      is not counts, until it is executed, with the size that such requests have lately had.
+//   2. To be executed, with the request's own size.
+//
+// At both gates a call waits in its thread, in order of arrival: at most five seconds, and half of
+// what its deadline leaves, so that the client hears of it. Then it is refused: UNAVAILABLE, with a
+// RetryInfo. While calls wait at the first gate, one that has been receiving for a second is
+// refused too, so slow clients do not keep others out. And because sizes of requests on their way
+// are guesses, the memory of the process is looked at while there are such requests: if it is above
+// its bound, and has grown by more than all of them may take, the youngest half of them are
+// refused.
+//
+// So every refusal comes before the call is executed. Thread-safe.
+#ifndef BIGTABLE_SERVER_CALLS_ADMISSION_H_
+#define BIGTABLE_SERVER_CALLS_ADMISSION_H_
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "server/calls/byte_pool.h"
+#include "server/calls/request_limits.h"
+
+namespace bigtable::server {
+
+// A call, to Admission.
+class AdmittedCall {
+ public:
+  // Ends the call, which receives its request. Called by a thread that must not be blocked.
+  virtual void Refuse(const absl::Status& status) = 0;
+
+ protected:
+  virtual ~AdmittedCall() = default;
+
+ private:
+  friend class Admission;
+  enum class State { kNew, kReceiving, kReceived, kRefused };
+
+  // Admission's, under its mutex while another thread may see the call.
+  State state_ = State::kNew;
+  uint64_t charged_ = 0;  // of the bytes for requests on their way
+  std::chrono::steady_clock::time_point since_;
+  std::list<AdmittedCall*>::iterator place_;
+};
+
+class Admission {
+ public:
+  enum class Reason {
+    kReceive,   // no room to receive
+    kExecute,   // no room to be executed
+    kSlow,      // received for long while others waited
+    kProcess,   // the process was too large
+    kTooLarge,  // a request that is never admitted
+  };
+  static constexpr std::array<std::string_view, 5> kReasonNames = {
+      "no_room_to_receive", "no_room_to_execute", "slow_client", "process_too_large",
+      "request_too_large"};
+  using Counts = std::array<uint64_t, kReasonNames.size()>;
+
+  // `report` is called by a thread of this object with the refusals since its last call: at the
+  // first, and then every ten seconds while there are any.
+  Admission(const RequestLimits& limits, std::function<void(const Counts&)> report);
+  // No call is known here any more.
+  ~Admission();
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+
+  // The server ends: calls that find no room do not wait.
+  void Close();
+
+  // Each call, in this order. `time_left()` is that of its deadline.
+  //
+  // May wait. UNAVAILABLE: nothing more is to be called.
+  template <typename TimeLeft>
+  absl::Status BeginToReceive(AdmittedCall* call, const TimeLeft& time_left) {
+    if (receiving_.HasRoom()) [[likely]]
+      return absl::OkStatus();
+    return WaitToReceive(call, time_left());
+  }
+  // The request was not there at once. To be called by the thread that has begun to receive it,
+  // perhaps while another thread receives it. The call may be refused from now on.
+  void StillReceives(AdmittedCall* call);
+  // It is there, with this size; not at once. False: the call was refused.
+  bool Received(AdmittedCall* call, size_t bytes);
+  // The request is there, or there is none. May wait. After OK, EndExecution. UNAVAILABLE;
+  // RESOURCE_EXHAUSTED: it is larger than any may be.
+  template <typename TimeLeft>
+  absl::Status BeginExecution(AdmittedCall* call, size_t bytes, const TimeLeft& time_left) {
+    if (call->charged_ == 0 && bytes <= limits_.largest &&
+        executing_.TryTake(bytes * RequestLimits::kCopies)) [[likely]] {
+      return absl::OkStatus();
+    }
+    return WaitToExecute(call, bytes, time_left());
+  }
+  void EndExecution(size_t bytes) { executing_.Return(bytes * RequestLimits::kCopies); }
+  // Instead of BeginExecution.
+  void Leave(AdmittedCall* call);
+
+  const RequestLimits& limits() const { return limits_; }
+  // Bytes.
+  uint64_t receiving() const { return receiving_.used(); }
+  uint64_t executing() const { return executing_.used() / RequestLimits::kCopies; }
+  // Calls.
+  size_t waiting() const { return receiving_.waiting() + executing_.waiting(); }
+  Counts refused() const;
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  absl::Status WaitToReceive(AdmittedCall* call, std::chrono::nanoseconds time_left);
+  absl::Status WaitToExecute(AdmittedCall* call, size_t bytes, std::chrono::nanoseconds time_left);
+  // Returns how many there were before.
+  uint64_t CountRefusal(Reason reason);
+  // These count it, and return its status.
+  absl::Status Refusal(Reason reason, std::string_view why);
+  absl::Status TooLarge(std::string_view bytes);
+  void NoteSize(size_t bytes);
+
+  void Watch();
+  void RefuseSlow();
+  void RefuseIfTooLarge();
+  void RefuseAll(const std::vector<AdmittedCall*>& calls,
+                 const std::function<absl::Status()>& refusal);
+  void ReportRefusals();
+
+  const RequestLimits limits_;
+  const std::function<void(const Counts&)> report_;
+  BytePool receiving_;
+  BytePool executing_;
+  std::atomic<uint64_t> expected_;  // size of a request that is not there at once
+  std::array<std::atomic<uint64_t>, kReasonNames.size()> refused_{};
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::list<AdmittedCall*> calls_;  // that receive, from old to new
+  bool has_refused_ = false;        // since the last report
+  bool ends_ = false;
+
+  // The thread's.
+  uint64_t resident_before_ = 0;  // the least since calls receive, or a refusal because of it
+  Counts reported_{};
+  Time last_report_{};
+  std::thread thread_;
+};
+
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CALLS_ADMISSION_H_

@@ -1,0 +1,203 @@
+#include "server/calls/admission.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <malloc.h>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+
+#include "server/convert/status.h"
+
+namespace bigtable::server {
+namespace {
+
+// What a call of the server does with a refusal.
+class RefusableCall final : public AdmittedCall {
+ public:
+  void Refuse(const absl::Status& status) override {
+    status_ = status;
+    is_refused_.store(true);
+  }
+  bool is_refused() const { return is_refused_.load(); }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  absl::Status status_;
+  std::atomic<bool> is_refused_{false};
+};
+
+RequestLimits SmallLimits() {
+  RequestLimits limits(8 << 20, 64);
+  limits.alarm = 0;
+  return limits;
+}
+
+class AdmissionTest : public testing::Test {
+ protected:
+  static std::chrono::nanoseconds LongTime() { return std::chrono::hours(1); }
+  static std::chrono::nanoseconds ShortTime() { return std::chrono::milliseconds(60); }
+  uint64_t CountOf(Admission::Reason reason) const {
+    return admission_.refused()[static_cast<size_t>(reason)];
+  }
+  bool IsReported(size_t refusals) {
+    for (int i = 0; i < 1000; ++i) {
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (reported_ == refusals) return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+  // As many as may receive at first.
+  void BeginAll() {
+    for (RefusableCall& call : calls_) {
+      ASSERT_TRUE(admission_.BeginToReceive(&call, LongTime).ok());
+      admission_.StillReceives(&call);
+    }
+  }
+  void EndAll() {
+    for (RefusableCall& call : calls_) {
+      if (admission_.Received(&call, 100'000)) admission_.Leave(&call);
+    }
+  }
+
+  std::mutex mutex_;
+  uint64_t reported_ = 0;
+  Admission admission_{SmallLimits(), [this](const Admission::Counts& counts) {
+                         const std::lock_guard<std::mutex> lock(mutex_);
+                         for (const uint64_t count : counts) reported_ += count;
+                       }};
+  std::array<RefusableCall, 16> calls_;
+};
+
+TEST_F(AdmissionTest, ARequestThatIsThereAtOnceIsExecutedAtOnce) {
+  RefusableCall call;
+  ASSERT_TRUE(admission_.BeginToReceive(&call, LongTime).ok());
+  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
+  EXPECT_EQ(admission_.receiving(), 0U);
+  EXPECT_EQ(admission_.executing(), 1000U);
+  admission_.EndExecution(1000);
+  EXPECT_EQ(admission_.executing(), 0U);
+}
+
+TEST_F(AdmissionTest, WithoutRoomToReceiveACallWaitsAndIsThenRefused) {
+  BeginAll();
+  RefusableCall call;
+  const auto before = std::chrono::steady_clock::now();
+  const absl::Status status = admission_.BeginToReceive(&call, ShortTime);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, ShortTime() / 2);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(ToGrpcStatus(status).error_details().empty());
+  EXPECT_EQ(CountOf(Admission::Reason::kReceive), 1U);
+  EXPECT_TRUE(IsReported(1));
+  EndAll();
+  EXPECT_EQ(admission_.receiving(), 0U);
+}
+
+TEST_F(AdmissionTest, ACallThatReceivesForLongGivesWay) {
+  BeginAll();
+  RefusableCall call;
+  EXPECT_TRUE(admission_.BeginToReceive(&call, LongTime).ok());
+  EXPECT_TRUE(calls_.front().is_refused());
+  EXPECT_EQ(calls_.front().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(calls_.back().is_refused());
+  EXPECT_FALSE(admission_.Received(&calls_.front(), 0));
+  EXPECT_EQ(CountOf(Admission::Reason::kSlow), 1U);
+  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
+  admission_.EndExecution(1000);
+  EndAll();
+  EXPECT_EQ(admission_.receiving(), 0U);
+}
+
+TEST_F(AdmissionTest, ReceivedRequestsCountUntilTheyAreExecuted) {
+  const uint64_t largest = admission_.limits().largest;
+  RefusableCall first;
+  RefusableCall second;
+  for (RefusableCall* const call : {&first, &second}) {
+    ASSERT_TRUE(admission_.BeginToReceive(call, LongTime).ok());
+    admission_.StillReceives(call);
+  }
+  for (RefusableCall* const call : {&first, &second}) {
+    ASSERT_TRUE(admission_.Received(call, largest));
+  }
+  EXPECT_EQ(admission_.receiving(), 2 * largest);
+  ASSERT_TRUE(admission_.BeginExecution(&first, largest, LongTime).ok());
+  EXPECT_EQ(admission_.receiving(), largest);
+  EXPECT_EQ(admission_.BeginExecution(&second, largest, ShortTime).code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(CountOf(Admission::Reason::kExecute), 1U);
+  EXPECT_EQ(admission_.receiving(), 0U);
+  admission_.EndExecution(largest);
+}
+
+TEST_F(AdmissionTest, ATooLargeRequestIsRefusedForGood) {
+  RefusableCall call;
+  ASSERT_TRUE(admission_.BeginToReceive(&call, LongTime).ok());
+  const absl::Status status =
+      admission_.BeginExecution(&call, admission_.limits().largest + 1, LongTime);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(ToGrpcStatus(status).error_details().empty());
+  EXPECT_EQ(CountOf(Admission::Reason::kTooLarge), 1U);
+}
+
+TEST_F(AdmissionTest, MoreCallsWaitThanMayAreRefusedAtOnce) {
+  BeginAll();
+  std::vector<std::thread> threads;
+  std::atomic<int> admitted{0};
+  const size_t most = admission_.limits().most_waiting;
+  std::vector<RefusableCall> waiting(most);
+  for (RefusableCall& call : waiting) {
+    threads.emplace_back([&] {
+      if (!admission_.BeginToReceive(&call, LongTime).ok()) return;
+      admission_.Leave(&call);
+      admitted.fetch_add(1);
+    });
+  }
+  for (int i = 0; i < 1000 && admission_.waiting() < most; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  RefusableCall call;
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(admission_.BeginToReceive(&call, LongTime).code(), absl::StatusCode::kUnavailable);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(500));
+  EndAll();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(admitted.load(), static_cast<int>(most));
+}
+
+// A process that is above its bound from the start is not the fault of requests.
+TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
+  RequestLimits limits(8 << 20, 64);
+  limits.alarm = 1;
+  malloc_trim(0);  // what the first look at the memory would do
+  Admission admission(limits, [](const Admission::Counts&) {});
+  std::array<RefusableCall, 4> calls;
+  for (RefusableCall& call : calls) {
+    ASSERT_TRUE(admission.BeginToReceive(&call, [] { return std::chrono::hours(1); }).ok());
+    admission.StillReceives(&call);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (const RefusableCall& call : calls) EXPECT_FALSE(call.is_refused());
+  // As if gRPC received more than all of them may.
+  const std::vector<char> received(limits.receiving + (4 << 20), 'x');
+  for (int i = 0; i < 1000 && !calls.back().is_refused(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(calls[3].is_refused());
+  EXPECT_TRUE(calls[2].is_refused());
+  EXPECT_FALSE(calls[0].is_refused());
+  EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
+  for (RefusableCall& call : calls) {
+    if (admission.Received(&call, 1000)) admission.Leave(&call);
+  }
+}
+
+}  // namespace
+}  // namespace bigtable::server
