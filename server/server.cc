@@ -178,7 +178,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   server->Log(LogSeverity::kInfo, "serving",
               {{"directory", options.directory},
                {"address", server->address()},
-               {"http", server->http_address()}});
+               {"http", server->http_address()},
+               {"largest_request", Cat(server->admission().limits().largest)}});
   return server;
 }
 

@@ -18,8 +18,9 @@ using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
 constexpr nanoseconds kMostWait = std::chrono::seconds(5);
-// How long a call may receive while others wait.
-constexpr nanoseconds kMostReceiving = std::chrono::seconds(1);
+// How long a call may receive while others wait; and while no request is received at all.
+constexpr nanoseconds kMostReceiving = std::chrono::seconds(5);
+constexpr nanoseconds kMostStuck = std::chrono::seconds(1);
 // How often calls that receive are looked at.
 constexpr milliseconds kLook(5);
 constexpr std::chrono::seconds kReportInterval(10);
@@ -88,6 +89,7 @@ bool Admission::Received(AdmittedCall* call, size_t bytes) {
   if (call->state_ == AdmittedCall::State::kRefused) return false;
   if (call->state_ == AdmittedCall::State::kReceiving) calls_.erase(call->place_);
   call->state_ = AdmittedCall::State::kReceived;
+  last_received_ = steady_clock::now();
   NoteSize(bytes);
   // Until it is executed it counts with its own size.
   receiving_.TakeAnyway(bytes);
@@ -175,7 +177,8 @@ void Admission::RefuseSlow() {
   std::vector<AdmittedCall*> slow;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const Time limit = steady_clock::now() - kMostReceiving;
+    const Time now = steady_clock::now();
+    const Time limit = now - (now - last_received_ > kMostStuck ? kMostStuck : kMostReceiving);
     while (!calls_.empty() && calls_.front()->since_ < limit && slow.size() < waiting) {
       slow.push_back(calls_.front());
       slow.back()->state_ = AdmittedCall::State::kRefused;

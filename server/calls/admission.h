@@ -10,11 +10,12 @@
 //
 // At both gates a call waits in its thread, in order of arrival: at most five seconds, and half of
 // what its deadline leaves, so that the client hears of it. Then it is refused: UNAVAILABLE, with a
-// RetryInfo. While calls wait at the first gate, one that has been receiving for a second is
-// refused too, so slow clients do not keep others out. And because sizes of requests on their way
-// are guesses, the memory of the process is looked at while there are such requests: if it is above
-// its bound, and has grown by more than all of them may take, the youngest half of them are
-// refused.
+// RetryInfo. While calls wait at the first gate, one that has been receiving for five seconds is
+// refused too, or for one second if no request was received in that: so slow clients do not keep
+// others out, and a server with much to receive does not take its clients for slow ones. And
+// because sizes of requests on their way are guesses, the memory of the process is looked at while
+// there are such requests: if it is near its bound, and has grown by more than all of them may
+// take, the youngest half of them are refused.
 //
 // So every refusal comes before the call is executed. Thread-safe.
 #ifndef BIGTABLE_SERVER_CALLS_ADMISSION_H_
@@ -150,6 +151,7 @@ class Admission {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::list<AdmittedCall*> calls_;  // that receive, from old to new
+  Time last_received_{};            // a request that was not there at once
   bool has_refused_ = false;        // since the last report
   bool ends_ = false;
 

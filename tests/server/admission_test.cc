@@ -116,6 +116,32 @@ TEST_F(AdmissionTest, ACallThatReceivesForLongGivesWay) {
   EXPECT_EQ(admission_.receiving(), 0U);
 }
 
+TEST_F(AdmissionTest, ACallGivesWayLaterWhileOthersAreReceived) {
+  BeginAll();
+  std::atomic<bool> is_admitted{false};
+  RefusableCall call;
+  std::thread waiter([&] {
+    EXPECT_TRUE(admission_.BeginToReceive(&call, LongTime).ok());
+    is_admitted.store(true);
+  });
+  // As much as each was counted with, so none makes room.
+  const uint64_t each = admission_.receiving() / calls_.size();
+  for (size_t i = 1; i < 14; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ASSERT_TRUE(admission_.Received(&calls_[i], each));
+  }
+  EXPECT_FALSE(calls_.front().is_refused());
+  EXPECT_FALSE(is_admitted.load());
+  waiter.join();
+  EXPECT_TRUE(calls_.front().is_refused());
+  for (size_t i = 1; i < 14; ++i) admission_.Leave(&calls_[i]);
+  for (size_t i = 14; i < calls_.size(); ++i) {
+    if (admission_.Received(&calls_[i], each)) admission_.Leave(&calls_[i]);
+  }
+  admission_.Leave(&call);
+  EXPECT_EQ(admission_.receiving(), 0U);
+}
+
 TEST_F(AdmissionTest, ReceivedRequestsCountUntilTheyAreExecuted) {
   const uint64_t largest = admission_.limits().largest;
   RefusableCall first;
