@@ -116,7 +116,7 @@ class WaysErrors : public WaysReads {
     Query query = MakeQuery();
     query.options.snapshot = nullptr;
     query.options.cell_limit = 0;  // rows are compared with reads of single rows
-    query.all = Expected(query.rows, query.model_filter, model_.sequence);
+    query.all = Expected(query.rows, query.model_filter, PointOf(query.options));
     query.limited = query.all;
     LimitRows(query.options, &query.limited);
     Log(Cat("  Read", Describe(query.rows.ranges()), ", ", query.model_filter.DebugString(),

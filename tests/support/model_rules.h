@@ -7,9 +7,9 @@
 //   * MaxVersions(n): a cell is dropped once n cells of its column with newer timestamps have
 //     existed since it was written, or since the span began if that was later. They count even if
 //     they were deleted later; cells with the same timestamp count once.
-//   * MaxAge: a cell is dropped when its timestamp is less than the current time minus the age. The
-//     previous rule also applies to cells written before a change, at the time of the change. A
-//     cell dropped this way counts as never written.
+//   * MaxAge: a cell is dropped when its timestamp is less than the current time minus the age. A
+//     rule with a shorter age than the next one also applies to cells written before the change, at
+//     the time of the change. A cell dropped this way counts as never written.
 //   * Both: a cell is dropped when both hold. Until then it counts, but only until as many newer
 //     cells have existed as the largest n of the rule; from then on it counts no more. The previous
 //     rule applies at the time of a change, as for MaxAge.
@@ -87,7 +87,11 @@ class ModelRules {
   // Call this for changes in order, with sequence numbers that no mutation has.
   void Change(const GcRule& rule, uint64_t sequence, int64_t now_micros) {
     if (rule == present_) return;
-    past_.push_back({sequence, present_, MinTimestamp(present_, now_micros), now_micros});
+    const bool is_longer = present_.max_age().has_value() &&
+                           (!rule.max_age().has_value() || *rule.max_age() > *present_.max_age());
+    const int64_t dropped =
+        is_longer ? MinTimestamp(present_, now_micros) : std::numeric_limits<int64_t>::min();
+    past_.push_back({sequence, present_, dropped, now_micros});
     present_ = rule;
   }
 

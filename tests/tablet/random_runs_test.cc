@@ -136,15 +136,15 @@ class RandomRuns {
   }
   // Reads at every snapshot that is held.
   void Check() {
-    std::set<SequenceNumber> snapshots = held_;
-    snapshots.insert(sequences_.last());
-    for (const SequenceNumber snapshot : snapshots) {
-      ASSERT_EQ(Read(snapshot), Expected(snapshot)) << "at " << snapshot << "\n" << script_;
+    std::vector<SnapshotList::Point> points = held_;
+    points.push_back({sequences_.last(), clock_.Now()});
+    for (const SnapshotList::Point& point : points) {
+      ASSERT_EQ(Read(point), Expected(point)) << "at " << point.sequence << "\n" << script_;
     }
     CheckFiles();
   }
   void ReleaseSnapshots() {
-    for (const SequenceNumber sequence : held_) snapshots_.Release(sequence);
+    for (const SnapshotList::Point& point : held_) snapshots_.Release(point);
     held_.clear();
   }
   // The policy's pick, which must break no rule.
@@ -281,7 +281,7 @@ class RandomRuns {
   }
   void MoveSnapshots() {
     if (held_.size() < 2 && random_.OneIn(2)) {
-      held_.insert(snapshots_.Take());
+      held_.push_back(snapshots_.Take());
     } else {
       ReleaseSnapshots();
     }
@@ -313,9 +313,9 @@ class RandomRuns {
     bytes_dropped_ += compaction.outcome().bytes_dropped;
   }
 
-  std::string Read(SequenceNumber snapshot) {
+  std::string Read(const SnapshotList::Point& point) {
     const Pin<TabletVersion> version = tablet_->Version();
-    const ReadSpec spec{.sequence = snapshot, .now = clock_.Now()};
+    const ReadSpec spec{.sequence = point.sequence, .now = point.time};
     CellCursor cells(&*version, spec);
     cells.ReadRange(RowRange::All());
     std::string out;
@@ -326,10 +326,11 @@ class RandomRuns {
     EXPECT_OK(cells.status());
     return out;
   }
-  std::string Expected(SequenceNumber snapshot) {
+  std::string Expected(const SnapshotList::Point& point) {
+    const int64_t micros = absl::ToUnixMicros(point.time);
     std::string out;
     for (const std::string& row : model_.RowKeys()) {
-      for (const ModelCell& cell : model_.Read(row, snapshot, clock_.micros())) {
+      for (const ModelCell& cell : model_.Read(row, point.sequence, micros)) {
         absl::StrAppend(&out, row, "/", cell.family, ":", cell.qualifier, "@", cell.timestamp, "=",
                         ToAbsl(cell.value.view()), "\n");
       }
@@ -364,7 +365,7 @@ class RandomRuns {
   StateStore store_;
   SequenceSource sequences_;
   SnapshotList snapshots_{&sequences_, &clock_};
-  std::set<SequenceNumber> held_;
+  std::vector<SnapshotList::Point> held_;
   FileNumbers file_numbers_;
   TabletEnvironment environment_;
   bool changes_rules_ = false;
