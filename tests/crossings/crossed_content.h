@@ -32,14 +32,15 @@ class CrossedContent {
     return qualifiers;
   }
 
-  explicit CrossedContent(uint64_t seed) : model_(MakeSchema()) {
+  // `most`: random mutations in each part. Few leave rows that lack what their neighbours have.
+  CrossedContent(uint64_t seed, int64_t most) : model_(MakeSchema()) {
     Random random(seed);
     // A row without the column that the next row has.
     Add({"a", {{.family = "f", .qualifier = "o", .timestamp = 1, .value = "a"}}}, kFirstMicros);
     Add({"b", {{.family = "f", .qualifier = "q", .timestamp = 1, .value = "b"}}}, kFirstMicros);
-    AddSome(random, kFirstMicros);
+    AddSome(random, most, kFirstMicros);
     begins_late_ = mutations_.size();
-    AddSome(random, kLastMicros);
+    AddSome(random, most, kLastMicros);
   }
 
   static TableSchema MakeSchema() {
@@ -67,8 +68,8 @@ class CrossedContent {
     mutations_.push_back(mutation);
     model_.Apply(mutations_.size(), micros, mutation);
   }
-  void AddSome(Random& random, int64_t micros) {
-    for (int64_t i = random.Between(4, 12); i > 0; --i) {
+  void AddSome(Random& random, int64_t most, int64_t micros) {
+    for (int64_t i = random.Between(most / 2, most); i > 0; --i) {
       ModelMutation mutation;
       mutation.row = random.Pick(Rows());
       for (int64_t n = random.Between(1, 3); n > 0; --n) {

@@ -4,6 +4,9 @@
 // A value sets its part of a case. It says what it needs of the other values, and what it lacks for
 // them: two values are never together if one needs what the other lacks. The first value of an
 // option is its default, and needs nothing.
+//
+// Each two values are together in some case. What decides which cells a call returns is crossed
+// further (OfRead).
 #ifndef BIGTABLE_TESTS_CROSSINGS_CROSSING_TABLE_H_
 #define BIGTABLE_TESTS_CROSSINGS_CROSSING_TABLE_H_
 
@@ -36,6 +39,8 @@ struct CrossingDimension {
   std::string name;
   std::vector<CrossingValue> values;
   bool is_of_place = false;  // it decides how the database is made
+  // Each of its values is together with each call and each value of another such dimension.
+  bool is_of_read = false;
 };
 
 // --- Short forms ---
@@ -59,6 +64,9 @@ inline CrossingValue APlace(std::string label, std::function<void(Place*)> set, 
 inline CrossingDimension OfPlace(std::string name, std::vector<CrossingValue> values) {
   return {std::move(name), std::move(values), true};
 }
+inline CrossingDimension OfRead(std::string name, std::vector<CrossingValue> values) {
+  return {std::move(name), std::move(values), false, true};
+}
 inline CrossingValue AFilter(const ModelFilter& filter) {
   return {filter.DebugString(), [filter](Crossing* c) { c->filter = filter; }, kHasFilter};
 }
@@ -68,7 +76,7 @@ inline CrossingValue SomeRows(std::string label, const std::vector<RowRange>& ra
             for (const RowRange& range : ranges) c->rows.Append(range);
           }};
 }
-inline CrossingValue OwnWrites(std::string label, std::vector<ModelMutation> mutations) {
+inline CrossingValue SomeOwnWrites(std::string label, std::vector<ModelMutation> mutations) {
   return {std::move(label),
           [mutations = std::move(mutations)](Crossing* c) { c->own_writes = mutations; },
           kHasOwnWrites};
@@ -120,30 +128,30 @@ inline CrossingDimension CrossedFilters() {
   const ModelFilter prefix{.kind = Kind::kColumnPrefix, .family = "f", .begin = "p"};
   const ModelFilter latest{.kind = Kind::kLatest, .n = 1};
   const ModelFilter family{.kind = Kind::kFamily, .family = "fg"};
-  return {"filter",
-          {AFilter({}),
-           AFilter({.kind = Kind::kBlockAll}),
-           AFilter(latest),
-           AFilter(family),
-           AFilter({.kind = Kind::kFamilyRegex, .regex = 4}),
-           AFilter(column),
-           AFilter(prefix),
-           AFilter({.kind = Kind::kColumn, .family = "f", .begin = "o"}),
-           AFilter({.kind = Kind::kColumnRange, .family = "f", .begin = "o", .end = "q"}),
-           AFilter({.kind = Kind::kColumnRegex, .regex = 5}),
-           AFilter({.kind = Kind::kTimestampRange, .from_micros = 2, .to_micros = 1003}),
-           AFilter({.kind = Kind::kRowKeysRegex, .regex = 6}),
-           AFilter({.kind = Kind::kValueRegex, .regex = 4}),
-           AFilter({.kind = Kind::kCellsRowLimit, .n = 2}),
-           AFilter({.kind = Kind::kCellsRowOffset, .n = 1}),
-           AFilter({.kind = Kind::kStripValue}),
-           AFilter({.kind = Kind::kValueRange, .begin = "a", .end = "g"}),
-           AFilter({.kind = Kind::kRowSample, .probability = 0.5}),
-           AFilter({.kind = Kind::kApplyLabel, .begin = "label"}),
-           AFilter({.kind = Kind::kChain, .filters = {prefix, latest}}),
-           AFilter({.kind = Kind::kInterleave, .filters = {column, family, column}}),
-           AFilter({.kind = Kind::kCondition, .filters = {column, latest, family}}),
-           AFilter({.kind = Kind::kInterleave, .filters = {{.kind = Kind::kSink}, column}})}};
+  return OfRead("filter",
+                {AFilter({}),
+                 AFilter({.kind = Kind::kBlockAll}),
+                 AFilter(latest),
+                 AFilter(family),
+                 AFilter({.kind = Kind::kFamilyRegex, .regex = 4}),
+                 AFilter(column),
+                 AFilter(prefix),
+                 AFilter({.kind = Kind::kColumn, .family = "f", .begin = "o"}),
+                 AFilter({.kind = Kind::kColumnRange, .family = "f", .begin = "o", .end = "q"}),
+                 AFilter({.kind = Kind::kColumnRegex, .regex = 5}),
+                 AFilter({.kind = Kind::kTimestampRange, .from_micros = 2, .to_micros = 1003}),
+                 AFilter({.kind = Kind::kRowKeysRegex, .regex = 6}),
+                 AFilter({.kind = Kind::kValueRegex, .regex = 4}),
+                 AFilter({.kind = Kind::kCellsRowLimit, .n = 2}),
+                 AFilter({.kind = Kind::kCellsRowOffset, .n = 1}),
+                 AFilter({.kind = Kind::kStripValue}),
+                 AFilter({.kind = Kind::kValueRange, .begin = "a", .end = "g"}),
+                 AFilter({.kind = Kind::kRowSample, .probability = 0.5}),
+                 AFilter({.kind = Kind::kApplyLabel, .begin = "label"}),
+                 AFilter({.kind = Kind::kChain, .filters = {prefix, latest}}),
+                 AFilter({.kind = Kind::kInterleave, .filters = {column, family, column}}),
+                 AFilter({.kind = Kind::kCondition, .filters = {column, latest, family}}),
+                 AFilter({.kind = Kind::kInterleave, .filters = {{.kind = Kind::kSink}, column}})});
 }
 
 inline std::vector<CrossingDimension> MakeCrossingTable() {
@@ -158,29 +166,32 @@ inline std::vector<CrossingDimension> MakeCrossingTable() {
         SomeRows("a key and a range", {RowRange::Single("a"), RowRange::StartingAt("aba")}),
         SomeRows("an absent key", {RowRange::Single("aa"), RowRange::Single("ab")}),
         SomeRows("none", {})}},
-      {"own writes",
-       {OwnWrites("none", {}), OwnWrites("a column of its own", {OwnSet("a", "f", "p", 1)}),
-        OwnWrites("an existing column", {OwnSet("b", "f", "q", 1), OwnSet("ab", "fg", "", 1)}),
-        OwnWrites("another version", {OwnSet("a", "fg", "q", 3), OwnSet("a", "fg", "q", 2)}),
-        OwnWrites("a new row", {OwnSet("aa", "f", "q", 1), OwnSet("ac", "fg", "o", 1)}),
-        OwnWrites("a deleted row", {{"ab", {{.kind = ModelOperation::Kind::kDeleteRow}}}})}},
-      {"order",
-       {AnOption("forwards", [](ReadOptions*) {}),
-        AnOption("in reverse", [](ReadOptions* options) { options->reverse = true; })}},
-      {"row_limit",
-       {AnOption(
-            "0", [](ReadOptions*) {}, kHasRowLimits),
-        AnOption(
-            "1", [](ReadOptions* options) { options->row_limit = 1; }, kHasRowLimits),
-        AnOption(
-            "2", [](ReadOptions* options) { options->row_limit = 2; }, kHasRowLimits)}},
-      {"cell_limit",
-       {AnOption(
-            "0", [](ReadOptions*) {}, kHasCellLimits),
-        AnOption(
-            "1", [](ReadOptions* options) { options->cell_limit = 1; }, kHasCellLimits),
-        AnOption(
-            "3", [](ReadOptions* options) { options->cell_limit = 3; }, kHasCellLimits)}},
+      OfRead(
+          "own writes",
+          {SomeOwnWrites("none", {}),
+           SomeOwnWrites("a column of its own", {OwnSet("a", "f", "p", 1)}),
+           SomeOwnWrites("an existing column",
+                         {OwnSet("b", "f", "q", 1), OwnSet("ab", "fg", "", 1)}),
+           SomeOwnWrites("another version", {OwnSet("a", "fg", "q", 3), OwnSet("a", "fg", "q", 2)}),
+           SomeOwnWrites("a new row", {OwnSet("aa", "f", "q", 1), OwnSet("ac", "fg", "o", 1)}),
+           SomeOwnWrites("a deleted row", {{"ab", {{.kind = ModelOperation::Kind::kDeleteRow}}}})}),
+      OfRead("order",
+             {AnOption("forwards", [](ReadOptions*) {}),
+              AnOption("in reverse", [](ReadOptions* options) { options->reverse = true; })}),
+      OfRead("row_limit",
+             {AnOption(
+                  "0", [](ReadOptions*) {}, kHasRowLimits),
+              AnOption(
+                  "1", [](ReadOptions* options) { options->row_limit = 1; }, kHasRowLimits),
+              AnOption(
+                  "2", [](ReadOptions* options) { options->row_limit = 2; }, kHasRowLimits)}),
+      OfRead("cell_limit",
+             {AnOption(
+                  "0", [](ReadOptions*) {}, kHasCellLimits),
+              AnOption(
+                  "1", [](ReadOptions* options) { options->cell_limit = 1; }, kHasCellLimits),
+              AnOption(
+                  "3", [](ReadOptions* options) { options->cell_limit = 3; }, kHasCellLimits)}),
       {"limits of the call",
        {AnOption("none", [](ReadOptions*) {}),
         AnOption("deadline",
@@ -191,16 +202,14 @@ inline std::vector<CrossingDimension> MakeCrossingTable() {
        {AnOption("as they are", [](ReadOptions*) {}),
         AnOption("verified", [](ReadOptions* options) { options->verify_checksums = true; }),
         AnOption("not kept", [](ReadOptions* options) { options->fill_cache = false; })}},
-      {"snapshot",
-       {{"none", [](Crossing*) {}},
-        {"of now", [](Crossing* c) { c->at = At::kNewSnapshot; }, kHasSnapshots},
-        {"older", [](Crossing* c) { c->at = At::kOldSnapshot; }, kHasSnapshots}}},
-      {"resumed",
-       {{"no", [](Crossing*) {}},
-        {"between rows", [](Crossing* c) { c->resumed = Resumed::kBetweenRows; }, kHasTokens,
-         kHasRowLimits | kHasCellLimits},
-        {"within rows", [](Crossing* c) { c->resumed = Resumed::kWithinRows; }, kHasTokens,
-         kHasRowLimits | kHasCellLimits}}},
+      OfRead("snapshot", {{"none", [](Crossing*) {}},
+                          {"of now", [](Crossing* c) { c->at = At::kNewSnapshot; }, kHasSnapshots},
+                          {"older", [](Crossing* c) { c->at = At::kOldSnapshot; }, kHasSnapshots}}),
+      OfRead("resumed", {{"no", [](Crossing*) {}},
+                         {"between rows", [](Crossing* c) { c->resumed = Resumed::kBetweenRows; },
+                          kHasTokens, kHasRowLimits | kHasCellLimits},
+                         {"within rows", [](Crossing* c) { c->resumed = Resumed::kWithinRows; },
+                          kHasTokens, kHasRowLimits | kHasCellLimits}}),
       {"shortcuts", {{"on", [](Crossing*) {}}, {"off", [](Crossing* c) { c->shortcuts = false; }}}},
       OfPlace("way", {APlace("in place", [](Place*) {}),
                       APlace(

@@ -37,23 +37,25 @@ class PairCover {
     return Complete(random, with, nullptr);
   }
 
-  // Cases that cover all pairs, in a random order of the values. A pair that no case can have is
-  // left out, and counted in `*impossible`.
-  std::vector<Choice> CoverPairs(Random& random, size_t* impossible) const {
-    Pairs left = AllPairs();
-    *impossible = 0;
+  // Cases with these values that cover all pairs of values of these dimensions; the values of the
+  // others are random. A pair that no case can have is left out.
+  std::vector<Choice> CoverPairs(Random& random, const std::vector<size_t>& dimensions,
+                                 const std::vector<Item>& with = {}) const {
+    Pairs left = PairsOf(dimensions);
     std::vector<Choice> cases;
     while (!left.empty()) {
       const auto [a, b] = *left.begin();
-      const std::optional<Choice> found = Complete(random, {a, b}, &left);
+      std::vector<Item> chosen = with;
+      chosen.push_back(a);
+      chosen.push_back(b);
+      const std::optional<Choice> found = Complete(random, chosen, &left);
       if (!found.has_value()) {
         left.erase(left.begin());
-        ++*impossible;
         continue;
       }
-      for (size_t i = 0; i < found->size(); ++i) {
-        for (size_t j = i + 1; j < found->size(); ++j) {
-          left.erase({{i, (*found)[i]}, {j, (*found)[j]}});
+      for (const size_t i : dimensions) {
+        for (const size_t j : dimensions) {
+          if (i < j) left.erase({{i, (*found)[i]}, {j, (*found)[j]}});
         }
       }
       cases.push_back(*found);
@@ -64,10 +66,11 @@ class PairCover {
  private:
   using Pairs = std::set<std::pair<Item, Item>>;
 
-  Pairs AllPairs() const {
+  Pairs PairsOf(const std::vector<size_t>& dimensions) const {
     Pairs pairs;
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      for (size_t j = i + 1; j < sizes_.size(); ++j) {
+    for (const size_t i : dimensions) {
+      for (const size_t j : dimensions) {
+        if (j <= i) continue;
         for (size_t a = 0; a < sizes_[i]; ++a) {
           for (size_t b = 0; b < sizes_[j]; ++b) {
             if (!clash_({i, a}, {j, b})) pairs.insert({{i, a}, {j, b}});
@@ -82,6 +85,7 @@ class PairCover {
   // that covers most of `left`. Some dead ends are tried again.
   std::optional<Choice> Complete(Random& random, const std::vector<Item>& with,
                                  const Pairs* left) const {
+    if (Clashes(with)) return std::nullopt;
     constexpr int kTries = 30;
     for (int i = 0; i < kTries; ++i) {
       std::vector<Item> chosen = with;
@@ -92,6 +96,14 @@ class PairCover {
       }
     }
     return std::nullopt;
+  }
+  bool Clashes(const std::vector<Item>& items) const {
+    for (const Item& a : items) {
+      for (const Item& b : items) {
+        if (a.dimension != b.dimension && clash_(a, b)) return true;
+      }
+    }
+    return false;
   }
   bool TryToComplete(Random& random, const Pairs* left, std::vector<Item>* chosen) const {
     std::vector<size_t> dimensions;
