@@ -44,3 +44,9 @@ if(BIGTABLE_SANITIZE)
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BIGTABLE_SANITIZE})
 endif()
+
+# libFuzzer sees by this which code an input reaches.
+if(BIGTABLE_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -23,6 +23,8 @@ fi
 # bench/: the engines to compare with, and what draws the charts.
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)
+# tests/fuzz/run.
+FUZZ_PACKAGES=(clang libclang-rt-14-dev)
 # docs/run: the API reference.
 DOC_PACKAGES=(doxygen python3)
 
