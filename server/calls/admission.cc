@@ -23,6 +23,9 @@ constexpr nanoseconds kMostReceiving = std::chrono::seconds(5);
 constexpr nanoseconds kMostStuck = std::chrono::seconds(1);
 // How often calls that receive are looked at.
 constexpr milliseconds kLook(5);
+// After so many looks without any, the thread sleeps until there is one: a call now and then that
+// receives for a moment does not wake it each time.
+constexpr int kIdleLooks = 20;
 constexpr std::chrono::seconds kReportInterval(10);
 // As many requests are on their way at once at first, and at most when they are small.
 constexpr uint64_t kFirstRequests = 16;
@@ -81,7 +84,7 @@ void Admission::StillReceives(AdmittedCall* call) {
   call->state_ = AdmittedCall::State::kReceiving;
   call->since_ = steady_clock::now();
   call->place_ = calls_.insert(calls_.end(), call);
-  if (calls_.size() == 1) wake_.notify_one();
+  WakeWatch();
 }
 
 bool Admission::Received(AdmittedCall* call, size_t bytes) {
@@ -124,7 +127,8 @@ void Admission::Leave(AdmittedCall* call) {
 uint64_t Admission::CountRefusal(Reason reason) {
   const uint64_t before = refused_[static_cast<size_t>(reason)].fetch_add(1);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!std::exchange(has_refused_, true)) wake_.notify_one();
+  has_refused_ = true;
+  WakeWatch();
   return before;
 }
 
@@ -151,14 +155,16 @@ Admission::Counts Admission::refused() const {
 
 void Admission::Watch() {
   std::unique_lock<std::mutex> lock(mutex_);
+  int idle_looks = 0;
   while (!ends_) {
-    if (calls_.empty() && !has_refused_) {
-      wake_.wait(lock);
-    } else {
-      // Without calls, it only waits until it may report again.
-      wake_.wait_for(lock, calls_.empty() ? 20 * kLook : kLook);
+    if (idle_looks >= kIdleLooks && calls_.empty() && !has_refused_) {
+      is_asleep_ = true;
+      wake_.wait(lock, [this] { return !is_asleep_ || ends_; });
+      idle_looks = 0;
     }
+    wake_.wait_for(lock, kLook);
     const bool has_calls = !calls_.empty();
+    idle_looks = has_calls || has_refused_ ? 0 : idle_looks + 1;
     lock.unlock();
     if (has_calls) {
       RefuseSlow();
@@ -169,6 +175,11 @@ void Admission::Watch() {
     ReportRefusals();
     lock.lock();
   }
+}
+
+// Under the mutex. Mostly the thread is awake, and looks at the calls when it is time.
+void Admission::WakeWatch() {
+  if (std::exchange(is_asleep_, false)) wake_.notify_one();
 }
 
 void Admission::RefuseSlow() {

@@ -135,6 +135,7 @@ class Admission {
   void NoteSize(size_t bytes);
 
   void Watch();
+  void WakeWatch();
   void RefuseSlow();
   void RefuseIfTooLarge();
   void RefuseAll(const std::vector<AdmittedCall*>& calls,
@@ -153,6 +154,7 @@ class Admission {
   std::list<AdmittedCall*> calls_;  // that receive, from old to new
   Time last_received_{};            // a request that was not there at once
   bool has_refused_ = false;        // since the last report
+  bool is_asleep_ = false;          // the thread
   bool ends_ = false;
 
   // The thread's.
