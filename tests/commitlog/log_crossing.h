@@ -118,7 +118,8 @@ class LogCrossing {
     for (size_t i = first; i < actors_.size(); ++i) {
       Actor& actor = *actors_[reverse ? actors_.size() - 1 - (i - first) : i];
       fs_.ReleaseCalls(actor.thread.get_id());
-      AwaitProgress(actor);
+      // One that is blocked waits for another one.
+      if (actor.is_stalled) AwaitProgress(actor);
     }
     fs_.ReleaseCalls();
     for (const auto& actor : actors_) actor->thread.join();
@@ -154,11 +155,12 @@ class LogCrossing {
   }
 
  private:
-  static constexpr absl::Duration kPatience = absl::Milliseconds(kSanitized ? 50 : 5);
+  static constexpr absl::Duration kPatience = absl::Milliseconds(kSanitized ? 50 : 4);
 
   struct Actor {
     std::atomic<bool> may_begin{false};
     std::atomic<bool> has_ended{false};
+    bool is_stalled = false;  // once it has begun; used by the test's thread
     std::thread thread;
   };
   // As in GroupCommit: the appending thread is in a call in which another thread may take over.
@@ -168,7 +170,7 @@ class LogCrossing {
     actors_.push_back(std::make_unique<Actor>());
     Actor& actor = *actors_.back();
     actor.thread = std::thread([&actor, run = std::move(run)] {
-      while (!actor.may_begin) std::this_thread::yield();
+      while (!actor.may_begin) absl::SleepFor(absl::Microseconds(20));
       run().IgnoreError();
       actor.has_ended = true;
     });
@@ -184,14 +186,15 @@ class LogCrossing {
     }
     actor.may_begin = true;
     AwaitProgress(actor);
-    return fs_.stalled() > stalled || fs_.faults() > faults;
+    actor.is_stalled = fs_.stalled() > stalled;
+    return actor.is_stalled || fs_.faults() > faults;
   }
   // Until it has ended, one more call than before is stalled, or it is blocked.
   void AwaitProgress(const Actor& actor) const {
     const int stalled = fs_.stalled();
     const SteadyTime end = SteadyTime::Now() + kPatience;
     while (!actor.has_ended && fs_.stalled() <= stalled && SteadyTime::Now() < end) {
-      std::this_thread::yield();
+      absl::SleepFor(absl::Microseconds(20));
     }
   }
 
