@@ -42,12 +42,18 @@ absl::Status BatchLogSync::SyncAll() {
 }
 
 absl::Status BatchLogSync::SyncAllForResume() {
-  return SyncEverything([](const Unsynced& unsynced) { return unsynced.error->resuming(); });
+  return SyncEverything(
+      [](const Unsynced& unsynced) { return unsynced.is_replaced || unsynced.error->resuming(); });
 }
 
 absl::Status BatchLogSync::SyncAllForReplacement(const std::set<std::string>& directories) {
-  return SyncEverything(
-      [&](const Unsynced& unsynced) { return directories.contains(unsynced.directory); });
+  {
+    MutexLock lock(&mutex_);
+    for (Unsynced& unsynced : unsynced_) {
+      if (directories.contains(unsynced.directory)) unsynced.is_replaced = true;
+    }
+  }
+  return SyncEverything([](const Unsynced& unsynced) { return unsynced.is_replaced; });
 }
 
 void BatchLogSync::Forget(const ServingState* state) {
@@ -57,6 +63,15 @@ void BatchLogSync::Forget(const ServingState* state) {
 }
 
 absl::Status BatchLogSync::SyncLinked(const CommitLog* log) {
+  return SyncLinkedWith(log, [](const Unsynced&) { return false; });
+}
+
+absl::Status BatchLogSync::SyncLinkedForFlush(const CommitLog* log) {
+  return SyncLinkedWith(log, [](const Unsynced& unsynced) { return unsynced.is_replaced; });
+}
+
+absl::Status BatchLogSync::SyncLinkedWith(const CommitLog* log,
+                                          absl::FunctionRef<bool(const Unsynced&)> is_ignored) {
   if (!any_.load()) return absl::OkStatus();
   std::vector<Unsynced> linked;
   {
@@ -66,7 +81,7 @@ absl::Status BatchLogSync::SyncLinked(const CommitLog* log) {
     std::copy_if(unsynced_.begin(), unsynced_.end(), std::back_inserter(linked),
                  [&](const Unsynced& unsynced) { return unsynced.group == found->group; });
   }
-  return SyncEach(linked, [](const Unsynced&) { return false; });
+  return SyncEach(linked, is_ignored);
 }
 
 absl::Status BatchLogSync::SyncEverything(absl::FunctionRef<bool(const Unsynced&)> is_ignored) {

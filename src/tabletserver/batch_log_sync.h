@@ -60,9 +60,12 @@ class BatchLogSync {
   // The same for a flush by Resume. Ignores errors of the logs of servers that are being resumed as
   // well: their parts become durable by flushes, too.
   absl::Status SyncAllForResume();
-  // The same for other servers that load the tablets of ended servers, whose logs are in these
-  // directories. Ignores errors of these logs, for the same reason.
+  // The same before other servers load the tablets of ended servers, whose logs are in these
+  // directories. From here on flushes ignore errors of these logs, for the same reason: the tablets
+  // are flushed when they are loaded.
   absl::Status SyncAllForReplacement(const std::set<std::string>& directories);
+  // As SyncLinked, for any other flush.
+  absl::Status SyncLinkedForFlush(const CommitLog* log);
   // All that is in the log of the server with this state is durable elsewhere.
   void Forget(const ServingState* state);
 
@@ -74,10 +77,13 @@ class BatchLogSync {
     std::string directory;
     const ServingState* state;
     WriteError* error;
-    uint64_t end;    // the log offset after the last part
-    uint64_t group;  // of all logs that are linked
+    uint64_t end;              // the log offset after the last part
+    uint64_t group;            // of all logs that are linked
+    bool is_replaced = false;  // its server is: SyncAllForReplacement
   };
 
+  absl::Status SyncLinkedWith(const CommitLog* log,
+                              absl::FunctionRef<bool(const Unsynced&)> is_ignored);
   absl::Status SyncEverything(absl::FunctionRef<bool(const Unsynced&)> is_ignored);
   std::vector<Unsynced>::iterator Find(const CommitLog* log) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Syncs these, which are all that are linked with any of them.

@@ -35,7 +35,7 @@ absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableM
   if (batches_ != nullptr) {
     // A log that was dropped has no parts.
     BT_RETURN_IF_ERROR(error_->resuming() ? batches_->SyncAllForResume()
-                                          : batches_->SyncLinked(log_->Get().get()));
+                                          : batches_->SyncLinkedForFlush(log_->Get().get()));
   }
   MutexLock lock(&mutex_);
   return synced_through_;
