@@ -22,14 +22,14 @@ constexpr size_t kMostBodyBytes = 4096;  // of a request; none has any use for a
 constexpr int kTimeoutSeconds = 5;
 constexpr int kRequestSeconds = 2;  // until a request begins; the end waits for this too
 
-struct HostAndPort {
+struct ParsedAddress {
   std::string host;
   int port = 0;
 };
 
-absl::StatusOr<HostAndPort> Parse(const std::string& address) {
+absl::StatusOr<ParsedAddress> Parse(const std::string& address) {
   const size_t colon = address.rfind(':');
-  HostAndPort parsed;
+  ParsedAddress parsed;
   if (colon == std::string::npos || !absl::SimpleAtoi(address.substr(colon + 1), &parsed.port) ||
       parsed.port < 0 || parsed.port > 65535) {
     return Invalid("--http ", address, ": must be HOST:PORT");
@@ -121,7 +121,7 @@ struct HttpServer::Listener {
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address,
                                                               const HttpTls& tls, Answer answer) {
-  SERVER_ASSIGN_OR_RETURN(const HostAndPort parsed, Parse(address));
+  SERVER_ASSIGN_OR_RETURN(const ParsedAddress parsed, Parse(address));
   try {
     std::unique_ptr<HttpServer> started(new HttpServer);
     auto listener = std::make_unique<Listener>();
