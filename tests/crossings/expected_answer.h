@@ -80,7 +80,12 @@ class ExpectedAnswer {
   }
   std::vector<ModelRow> SingleRows() const {
     if (crossing_.answer == Answer::kSingleRows) {
-      return RowsOf(CrossedContent::Rows(), crossing_.filter);
+      std::vector<ModelRow> rows = RowsOf(CrossedContent::Rows(), crossing_.filter);
+      const auto most = static_cast<size_t>(crossing_.options.cell_limit);
+      for (ModelRow& row : rows) {
+        if (most > 0 && row.cells.size() > most) row.cells.resize(most);
+      }
+      return rows;
     }
     std::vector<ModelRow> rows;
     for (const std::string& key : CrossedContent::Rows()) {
