@@ -21,12 +21,10 @@
 #include "base/strings.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/log_replay.h"
+#include "support/expect_status.h"
 #include "support/read_mode.h"
 
 namespace bigtable {
-
-#define EXPECT_OK(expression) EXPECT_EQ((expression), absl::OkStatus())
-#define ASSERT_OK(expression) ASSERT_EQ((expression), absl::OkStatus())
 
 inline constexpr uint64_t kSmallSegment = 16384;
 
