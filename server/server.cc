@@ -96,10 +96,9 @@ constexpr bool kHasMoreMemory = false;
 constexpr bool kHasMoreMemory = false;
 #endif
 
-// A program that has the server in it has memory beside.
-RequestLimits LimitsOf(const ServerOptions& options) {
+// A program that has the server in it has memory beside: `before`.
+RequestLimits LimitsOf(const ServerOptions& options, uint64_t before) {
   RequestLimits limits(options.memory, options.threads);
-  const uint64_t before = ResidentMemory();
   limits.resident += before;
   limits.alarm = kHasMoreMemory ? 0 : limits.alarm + before;
   return limits;
@@ -125,6 +124,7 @@ absl::Time Server::MillisecondClock::Now() {
 
 Server::Server(const ServerOptions& options)
     : options_(options),
+      memory_before_(ResidentMemory()),
       log_(options.log == LogFormat::kJson ? std::make_shared<JsonLog>(stderr) : nullptr),
       client_errors_(PublicText(options.directory, options.default_instance),
                      [this](std::string_view method, const absl::Status& error, uint64_t unlogged) {
@@ -237,7 +237,8 @@ absl::Status Server::Listen() {
   quota.SetMaxThreads(options_.threads);
   builder.SetResourceQuota(quota);
   admission_ = std::make_unique<Admission>(
-      LimitsOf(options_), [this](const Admission::Counts& counts) { ReportRefusals(counts); });
+      LimitsOf(options_, memory_before_),
+      [this](const Admission::Counts& counts) { ReportRefusals(counts); });
   LimitMemory(admission_->limits(), &builder);
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_SERVER_SERVER_H_
 #define BIGTABLE_SERVER_SERVER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -83,6 +84,7 @@ class Server {
   absl::Status Resume();
 
   const ServerOptions options_;
+  const uint64_t memory_before_;        // of the process, before the database is opened
   const std::shared_ptr<JsonLog> log_;  // null: the database has its own
   std::string address_;
   std::string http_address_;

@@ -114,6 +114,9 @@ absl::StatusOr<Row> ConnectedTable::ReadRow(std::string_view row, const Filter& 
   const auto rows = service_->ReadRows({RowRange::Single(row)}, filter, one);
   BT_ASSIGN_OR_RETURN(const bool has_cells, rows->Next(&result));
   if (!has_cells) RowBuilder(&result, row, {}).Finish();
+  if (options.cell_limit > 0) {
+    RowBuilder::Truncate(&result, static_cast<size_t>(options.cell_limit));
+  }
   return result;
 }
 

@@ -153,6 +153,7 @@ void TableCursor::Release() {
   in_part_ = false;
   cells_.reset();
   version_ = {};
+  memory_.reset();
 }
 
 bool TableCursor::NextInRowElsewhere() {
@@ -201,6 +202,7 @@ bool TableCursor::ReadRowElsewhere(Row* row, size_t most) {
 }
 
 bool TableCursor::CollectRow(Row* row, size_t most) {
+  if (!status_.ok()) return false;  // perhaps there was no memory for the filter
   bool* const in_part = &filtered_->in_part;
   memory_->ReturnTo(spec_.filter->expression_bytes);  // without the row before
   while ((*in_part && cells_->Next()) || NextInParts(in_part)) {

@@ -129,9 +129,9 @@ void GroupCommit::Lead(Request* first) {
     EndTurn();
     Request* const next = NextLeader(group[size - 1]);
     // A leader can commit a sleeper's request, but an exclusive function must run on its own
-    // thread.
+    // thread. A thread that ran one may hold turns of other queues, which end only afterwards.
     const bool serve_next = next != nullptr && round < kMostExtraGroups &&
-                            next->exclusive_ == nullptr &&
+                            own->exclusive_ == nullptr && next->exclusive_ == nullptr &&
                             next->state_.load(std::memory_order_acquire) == kAsleep;
     if (next != nullptr && !serve_next) Notify(next, kLeads);
     for (size_t i = 0; i < size; ++i) {

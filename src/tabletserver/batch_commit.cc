@@ -35,7 +35,8 @@ bool BatchCommit::Run(absl::Span<Write* const> writes, const CallLimits& limits,
 
 bool BatchCommit::TakeTurns(size_t i, const CallLimits& limits, absl::Duration patience) {
   if (i == servers_.size()) {
-    CommitInTurns();
+    // An exception would leave a part of the batches behind, of which others wait for the rest.
+    [&]() noexcept { CommitInTurns(); }();
     return true;
   }
   CallLimits of_turn = limits;
@@ -253,7 +254,7 @@ void BatchCommit::Secure() {
   }
   for (const Server& server : servers_) {
     // Parts of earlier groups.
-    if (sync && server.is_logged) {
+    if (server.is_synced && server.is_logged) {
       sync_status_.Update(shared_->unsynced->SyncLinked(server.writer->parts().log->Get().get()));
     }
   }
@@ -279,7 +280,8 @@ void BatchCommit::FailBatches() {
     const GroupWriter::Parts& parts = server.writer->parts();
     if (!server.status.ok()) {
       server.writer->Fail(server.status);
-    } else if (server.has_part && !server.is_synced) {
+    } else if (server.has_part && (!server.is_synced || !sync_status_.ok())) {
+      // Also if parts of earlier groups, which these follow, could not be synced.
       unsynced_.push_back({parts.log->Get(), parts.state, parts.error});
     }
   }

@@ -41,9 +41,12 @@ absl::Status BatchLogSync::SyncAll() {
   return SyncEverything([](const Unsynced&) { return false; });
 }
 
-absl::Status BatchLogSync::SyncAllForResume() {
-  return SyncEverything(
-      [](const Unsynced& unsynced) { return unsynced.is_replaced || unsynced.error->resuming(); });
+absl::Status BatchLogSync::SyncAllForResume(bool* has_ignored) {
+  return SyncEverything([&](const Unsynced& unsynced) {
+    const bool is_ignored = unsynced.is_replaced || unsynced.error->resuming();
+    *has_ignored |= is_ignored;
+    return is_ignored;
+  });
 }
 
 absl::Status BatchLogSync::SyncAllForReplacement(const std::set<std::string>& directories) {
@@ -66,8 +69,11 @@ absl::Status BatchLogSync::SyncLinked(const CommitLog* log) {
   return SyncLinkedWith(log, [](const Unsynced&) { return false; });
 }
 
-absl::Status BatchLogSync::SyncLinkedForFlush(const CommitLog* log) {
-  return SyncLinkedWith(log, [](const Unsynced& unsynced) { return unsynced.is_replaced; });
+absl::Status BatchLogSync::SyncLinkedForFlush(const CommitLog* log, bool* has_ignored) {
+  return SyncLinkedWith(log, [&](const Unsynced& unsynced) {
+    *has_ignored |= unsynced.is_replaced;
+    return unsynced.is_replaced;
+  });
 }
 
 absl::Status BatchLogSync::SyncLinkedWith(const CommitLog* log,
@@ -100,7 +106,7 @@ absl::Status BatchLogSync::SyncEach(const std::vector<Unsynced>& all,
   bool is_any_left = false;
   for (const Unsynced& unsynced : all) {
     const absl::Status synced = Sync(unsynced);
-    if (!is_ignored(unsynced)) status.Update(synced);
+    if (!synced.ok() && !is_ignored(unsynced)) status.Update(synced);
     is_any_left |= !synced.ok();
   }
   if (is_any_left) return status;

@@ -58,14 +58,15 @@ class BatchLogSync {
   // The same for what something in this log follows: before that is made durable.
   absl::Status SyncLinked(const CommitLog* log);
   // The same for a flush by Resume. Ignores errors of the logs of servers that are being resumed as
-  // well: their parts become durable by flushes, too.
-  absl::Status SyncAllForResume();
+  // well: their parts become durable by flushes, too. `*has_ignored` is set to true if there was
+  // one.
+  absl::Status SyncAllForResume(bool* has_ignored);
   // The same before other servers load the tablets of ended servers, whose logs are in these
   // directories. From here on flushes ignore errors of these logs, for the same reason: the tablets
   // are flushed when they are loaded.
   absl::Status SyncAllForReplacement(const std::set<std::string>& directories);
   // As SyncLinked, for any other flush.
-  absl::Status SyncLinkedForFlush(const CommitLog* log);
+  absl::Status SyncLinkedForFlush(const CommitLog* log, bool* has_ignored);
   // All that is in the log of the server with this state is durable elsewhere.
   void Forget(const ServingState* state);
 

@@ -55,14 +55,14 @@ void BatchWriter::CommitGroup(Group group) {
     limits.deadline = std::min(limits.deadline, writes[i]->request.limits.deadline);
   }
   const SteadyTime begin = SteadyTime::Now();
-  if (leader_.Run(absl::MakeConstSpan(writes.data(), group.size()), limits, Patience())) {
-    const int64_t recent = recent_.load(std::memory_order_relaxed);
-    // One stall says little of the next group.
-    const int64_t took = std::min(absl::ToInt64Nanoseconds(SteadyTime::Now() - begin),
-                                  2 * recent + absl::ToInt64Nanoseconds(kLeastPatience));
-    recent_.store(recent + (took - recent) / 8, std::memory_order_relaxed);
-    return;
-  }
+  const bool is_committed =
+      leader_.Run(absl::MakeConstSpan(writes.data(), group.size()), limits, Patience());
+  const int64_t recent = recent_.load(std::memory_order_relaxed);
+  // One stall says little of the next group.
+  const int64_t took = std::min(absl::ToInt64Nanoseconds(SteadyTime::Now() - begin),
+                                2 * recent + absl::ToInt64Nanoseconds(kLeastPatience));
+  recent_.store(recent + (took - recent) / 8, std::memory_order_relaxed);
+  if (is_committed) return;
   for (GroupCommit::Request* const request : group) {
     static_cast<Queued*>(request)->is_stalled = true;
   }
@@ -75,8 +75,7 @@ void BatchWriter::CommitAlone(BatchCommit::Write* write) {
   BatchCommit alone(&shared_);
   // The patience grows, so that a server which is only slow gives it a turn in the end.
   for (absl::Duration patience = Patience();
-       !alone.Run(absl::MakeConstSpan(&write, 1), limits, patience);
-       patience = std::min(2 * patience, kMostPatience)) {
+       !alone.Run(absl::MakeConstSpan(&write, 1), limits, patience); patience *= 2) {
     write->status = limits.Check("the batch");
     if (!write->status.ok()) return;
     alone.awaited()->WaitForWrites(limits).IgnoreError();

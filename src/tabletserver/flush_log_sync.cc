@@ -32,13 +32,16 @@ absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableM
       synced_through_ = std::max(synced_through_, last);
     }
   }
+  bool has_ignored = false;
   if (batches_ != nullptr) {
     // A log that was dropped has no parts.
-    BT_RETURN_IF_ERROR(error_->resuming() ? batches_->SyncAllForResume()
-                                          : batches_->SyncLinkedForFlush(log_->Get().get()));
+    BT_RETURN_IF_ERROR(error_->resuming()
+                           ? batches_->SyncAllForResume(&has_ignored)
+                           : batches_->SyncLinkedForFlush(log_->Get().get(), &has_ignored));
   }
   MutexLock lock(&mutex_);
-  return synced_through_;
+  if (!has_ignored) attested_ = synced_through_;
+  return attested_;
 }
 
 bool FlushLogSync::IsNeeded(absl::Span<const ImmutableMemtables> flushed) const {

@@ -35,7 +35,8 @@ class FlushLogSync {
   FlushLogSync& operator=(const FlushLogSync&) = delete;
 
   // To be called before the flush of these memtables is committed. Returns the last sequence number
-  // up to which flushes have made the log durable.
+  // up to which flushes have made the log durable, with all that it needs in other logs: an opening
+  // that does not find it there reports DataLoss.
   absl::StatusOr<SequenceNumber> SyncFor(absl::Span<const ImmutableMemtables> flushed);
 
  private:
@@ -51,6 +52,8 @@ class FlushLogSync {
 
   mutable Mutex mutex_;
   SequenceNumber synced_through_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Behind that while parts of batches in other logs cannot be synced, and flushes ignore it.
+  SequenceNumber attested_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace bigtable

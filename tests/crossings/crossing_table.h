@@ -97,8 +97,7 @@ inline CrossingDimension CrossedCalls() {
   constexpr uint32_t kObserved = kIsEmbedded | kHasTransactions | kHasObservers;
   constexpr uint32_t kOfTransaction = kIsEmbedded | kHasTransactions;
   return {"call",
-          {ACall("ReadRow", CallReadRow, Answer::kSingleRows, 0,
-                 kHasCellLimits | kHasTokens | kHasOwnWrites),
+          {ACall("ReadRow", CallReadRow, Answer::kSingleRows, 0, kHasTokens | kHasOwnWrites),
            ACall("ReadRows", CallReadRows, Answer::kStream, 0, kHasOwnWrites),
            ACall("Scanner", CallScanner, Answer::kByFamily, 0,
                  kHasRowLimits | kHasCellLimits | kHasTokens | kHasOwnWrites),

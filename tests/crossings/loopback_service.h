@@ -91,6 +91,7 @@ class LoopbackDatabase final : public DatabaseService {
   explicit LoopbackDatabase(Database* database) : database_(database) {}
 
   absl::Status Close() override { return absl::OkStatus(); }
+  absl::Status Resume() override { return database_->Resume(); }
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                            const CreateTableOptions& options) override {
     return database_->CreateTable(name, schema, options);

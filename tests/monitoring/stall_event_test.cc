@@ -28,7 +28,7 @@ class EndlessFlushes final : public MemtableHolder {
   ~EndlessFlushes() { BudgetAccess::RemoveHolder(*budget_, this); }
   bool IsWritingOut() const override { return true; }
   uint64_t LargestMemtable() const override { return 0; }
-  void WriteOutLargest() override {}
+  bool WriteOutLargest() override { return true; }
   void OnProgress() override {}
 
  private:

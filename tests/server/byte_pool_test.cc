@@ -10,12 +10,10 @@
 namespace bigtable::server {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
 template <typename Condition>
 bool SoonHolds(const Condition& condition) {
-  for (int i = 0; i < 2000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(5));
+  for (int i = 0; i < 2000 && !condition(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return condition();
 }
 
@@ -32,10 +30,10 @@ TEST(BytePoolTest, TakesWhatThereIs) {
 
 TEST(BytePoolTest, AWaitEndsWithoutRoom) {
   BytePool pool(100);
-  EXPECT_TRUE(pool.Take(100, seconds(0)));
+  EXPECT_TRUE(pool.Take(100, std::chrono::seconds(0)));
   const auto before = std::chrono::steady_clock::now();
-  EXPECT_FALSE(pool.Take(1, milliseconds(50)));
-  EXPECT_GE(std::chrono::steady_clock::now() - before, milliseconds(50));
+  EXPECT_FALSE(pool.Take(1, std::chrono::milliseconds(50)));
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(50));
   EXPECT_EQ(pool.waiting(), 0U);
   EXPECT_EQ(pool.used(), 100U);
 }
@@ -47,7 +45,7 @@ TEST(BytePoolTest, ThoseThatWaitAreServedInTheirOrder) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&, i] {
-      EXPECT_TRUE(pool.Take(60, seconds(10)));
+      EXPECT_TRUE(pool.Take(60, std::chrono::seconds(10)));
       EXPECT_EQ(served.fetch_add(1), i);
       pool.Return(60);
     });
@@ -89,7 +87,7 @@ TEST(BytePoolTest, ConcurrentCallsNeverHaveMoreThanThereIs) {
     threads.emplace_back([&, i] {
       for (int j = 0; j < 2000; ++j) {
         const int bytes = 20 + (i * 7 + j) % 60;
-        ASSERT_TRUE(pool.Take(static_cast<uint64_t>(bytes), seconds(60)));
+        ASSERT_TRUE(pool.Take(static_cast<uint64_t>(bytes), std::chrono::seconds(60)));
         EXPECT_LE(taken.fetch_add(bytes) + bytes, 100);
         taken.fetch_sub(bytes);
         pool.Return(static_cast<uint64_t>(bytes));

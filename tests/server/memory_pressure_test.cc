@@ -37,8 +37,6 @@ namespace {
 
 namespace proto = google::bigtable::v2;
 namespace admin_proto = google::bigtable::admin::v2;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr const char* kPressedTable = "projects/p/instances/i/tables/t";
 
@@ -127,7 +125,7 @@ class MemoryPressureTest : public testing::Test {
     sampler_ = std::thread([this] {
       while (!ends_.load()) {
         most_resident_ = std::max(most_resident_, server_->Of("RssAnon"));
-        std::this_thread::sleep_for(milliseconds(3));
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
       }
     });
   }
@@ -146,7 +144,7 @@ class MemoryPressureTest : public testing::Test {
   }
 
   grpc::Status WriteRow(proto::Bigtable::Stub* stub, const std::string& row, size_t bytes,
-                        milliseconds deadline = seconds(60)) {
+                        milliseconds deadline = std::chrono::seconds(60)) {
     proto::MutateRowRequest request;
     request.set_table_name(kPressedTable);
     request.set_row_key(row);
@@ -159,7 +157,7 @@ class MemoryPressureTest : public testing::Test {
     return status;
   }
   grpc::Status WriteBatch(proto::Bigtable::Stub* stub, const std::string& prefix, int rows,
-                          size_t bytes, milliseconds deadline = seconds(60)) {
+                          size_t bytes, milliseconds deadline = std::chrono::seconds(60)) {
     const proto::MutateRowsRequest request = LargeBatch(prefix, rows, bytes);
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + deadline);
@@ -180,14 +178,14 @@ class MemoryPressureTest : public testing::Test {
 
   // As a client of Google's: tries again as long as it is told to.
   grpc::Status WriteRowAgain(proto::Bigtable::Stub* stub, const std::string& row, size_t bytes) {
-    const auto until = std::chrono::steady_clock::now() + seconds(30);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     for (;;) {
       const grpc::Status status = WriteRow(stub, row, bytes);
       if (status.error_code() != grpc::StatusCode::UNAVAILABLE ||
           std::chrono::steady_clock::now() > until) {
         return status;
       }
-      std::this_thread::sleep_for(milliseconds(300));
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
   }
 
@@ -213,7 +211,7 @@ class MemoryPressureTest : public testing::Test {
     const auto before = std::chrono::steady_clock::now();
     EXPECT_TRUE(WriteRow(stub.get(), "afterwards", 1000).ok());
     EXPECT_TRUE(WriteRow(stub.get(), "afterwards, large", limits_->largest / 2).ok());
-    EXPECT_LT(std::chrono::steady_clock::now() - before, seconds(10));
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(10));
     std::map<std::string, size_t> written;
     ReadAll(stub.get(), &written);
     outcomes_->Check(written);
@@ -342,14 +340,14 @@ TEST_F(MemoryPressureTest, ClientsThatStopSendingDoNotKeepOthersOut) {
   std::vector<int> slow;
   for (int i = 0; i < 200; ++i) slow.push_back(BeginToSend(server_->port()));
   for (const int connection : slow) ASSERT_GE(connection, 0);
-  std::this_thread::sleep_for(milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   // Those that wait behind them, and those that are told to come again, are served.
   const auto before = std::chrono::steady_clock::now();
   RunClients(4, [this](int client, proto::Bigtable::Stub* stub) {
     EXPECT_TRUE(WriteRowAgain(stub, absl::StrCat(client), 1000).ok());
     EXPECT_TRUE(WriteRowAgain(stub, absl::StrCat(client, ".large"), 500'000).ok());
   });
-  EXPECT_LT(std::chrono::steady_clock::now() - before, seconds(15));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(15));
   for (const int connection : slow) close(connection);
   CheckAndEnd();
 }
@@ -380,14 +378,14 @@ TEST_F(MemoryPressureTest, RandomLoadIsServedOrRefused) {
     std::mt19937_64 random(seed);
     const uint64_t memory = uint64_t{8} << (20 + random() % 4);
     const int clients = 4 + static_cast<int>(random() % 40);
-    const auto until = std::chrono::steady_clock::now() + milliseconds(1500);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
     Start(memory);
     std::vector<int> slow;
     for (uint64_t i = random() % 50; i > 0; --i) slow.push_back(BeginToSend(server_->port()));
     RunClients(clients, [&](int client, proto::Bigtable::Stub* stub) {
       std::mt19937_64 own(seed * 1000 + static_cast<uint64_t>(client));
       for (int i = 0; std::chrono::steady_clock::now() < until; ++i) {
-        std::this_thread::sleep_for(milliseconds(own() % 10));
+        std::this_thread::sleep_for(std::chrono::milliseconds(own() % 10));
         RandomCall(
             &own, limits_->largest, absl::StrCat(client, ".", i),
             [&](const std::string& row, size_t bytes, milliseconds deadline) {

@@ -64,11 +64,15 @@ TEST_F(BatchLogSyncTest, AnEndedServersLogThatCouldNotBeSyncedIsNotSyncedByAnoth
   state_.MarkEnded();
   EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAll());
   EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAllForReplacement({"otherlog"}));
-  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinkedForFlush(log_.get()));
+  bool has_ignored = false;
+  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinkedForFlush(log_.get(), &has_ignored));
+  EXPECT_FALSE(has_ignored);
   // The servers that load its tablets make them durable by flushes.
   EXPECT_OK(sync_.SyncAllForReplacement({"log"}));
-  EXPECT_OK(sync_.SyncLinkedForFlush(log_.get()));
-  EXPECT_OK(sync_.SyncAllForResume());
+  EXPECT_OK(sync_.SyncLinkedForFlush(log_.get(), &has_ignored));
+  EXPECT_TRUE(std::exchange(has_ignored, false));
+  EXPECT_OK(sync_.SyncAllForResume(&has_ignored));
+  EXPECT_TRUE(has_ignored);
   EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAll());
   sync_.Forget(&state_);
   EXPECT_OK(sync_.SyncAll());

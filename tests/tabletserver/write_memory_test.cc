@@ -79,9 +79,9 @@ TEST_F(WriteMemoryTest, IfAPartOfAGroupIsInTheLogTheServerRefusesWritesUntilItIs
   }
   EXPECT_STATUS(kResourceExhausted, "no memory", Write("row"));
   no_memory_.is_full = false;
-  server_->BeginResume();
+  ASSERT_OK(server_->BeginResume({}));
   ASSERT_OK(background_.FlushNow(server_.get()));
-  ASSERT_OK(server_->FinishResume());
+  ASSERT_OK(server_->FinishResume({}));
   EXPECT_OK(Write("row", Large()));
 }
 
