@@ -144,7 +144,7 @@ class MemoryPressureTest : public testing::Test {
   }
 
   grpc::Status WriteRow(proto::Bigtable::Stub* stub, const std::string& row, size_t bytes,
-                        milliseconds deadline = std::chrono::seconds(60)) {
+                        std::chrono::milliseconds deadline = std::chrono::seconds(60)) {
     proto::MutateRowRequest request;
     request.set_table_name(kPressedTable);
     request.set_row_key(row);
@@ -157,7 +157,8 @@ class MemoryPressureTest : public testing::Test {
     return status;
   }
   grpc::Status WriteBatch(proto::Bigtable::Stub* stub, const std::string& prefix, int rows,
-                          size_t bytes, milliseconds deadline = std::chrono::seconds(60)) {
+                          size_t bytes,
+                          std::chrono::milliseconds deadline = std::chrono::seconds(60)) {
     const proto::MutateRowsRequest request = LargeBatch(prefix, rows, bytes);
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + deadline);
@@ -355,11 +356,12 @@ TEST_F(MemoryPressureTest, ClientsThatStopSendingDoNotKeepOthersOut) {
 // --- All at once ---
 
 // A call of a random kind and size.
-void RandomCall(std::mt19937_64* random, uint64_t largest, const std::string& name,
-                const std::function<void(const std::string&, size_t, milliseconds)>& write,
-                const std::function<void(const std::string&, int, size_t, milliseconds)>& batch) {
+void RandomCall(
+    std::mt19937_64* random, uint64_t largest, const std::string& name,
+    const std::function<void(const std::string&, size_t, std::chrono::milliseconds)>& write,
+    const std::function<void(const std::string&, int, size_t, std::chrono::milliseconds)>& batch) {
   const auto below = [random](uint64_t end) { return (*random)() % end; };
-  const milliseconds deadline(below(4) == 0 ? below(300) : 30'000);
+  const std::chrono::milliseconds deadline(below(4) == 0 ? below(300) : 30'000);
   switch (below(3)) {
     case 0:
       return write(name, below(2000), deadline);
@@ -388,10 +390,11 @@ TEST_F(MemoryPressureTest, RandomLoadIsServedOrRefused) {
         std::this_thread::sleep_for(std::chrono::milliseconds(own() % 10));
         RandomCall(
             &own, limits_->largest, absl::StrCat(client, ".", i),
-            [&](const std::string& row, size_t bytes, milliseconds deadline) {
+            [&](const std::string& row, size_t bytes, std::chrono::milliseconds deadline) {
               WriteRow(stub, row, bytes, deadline);
             },
-            [&](const std::string& prefix, int rows, size_t bytes, milliseconds deadline) {
+            [&](const std::string& prefix, int rows, size_t bytes,
+                std::chrono::milliseconds deadline) {
               WriteBatch(stub, prefix, rows, bytes, deadline);
             });
       }
