@@ -157,10 +157,14 @@ class ModelTable {
     const size_t most = RowMutation::kMaxRowSize;
     has_own_will_ |= range.begin().size() > most || range.end().value_or("").size() > most;
     if (range.empty()) return;
-    if (!last_server_times_.contains(range.begin())) SplitTablet(range.begin());
-    if (range.end().has_value() && !last_server_times_.contains(*range.end())) {
-      SplitTablet(*range.end());
-    }
+    // Upkeep merges what was split for this.
+    const auto split = [&](const std::string& row) {
+      if (last_server_times_.contains(row)) return;
+      SplitTablet(row);
+      has_own_will_ = true;
+    };
+    split(range.begin());
+    if (range.end().has_value()) split(*range.end());
   }
   // The first row of each tablet. Undefined if HasOwnWill().
   std::vector<std::string> TabletBegins() const {
