@@ -3,13 +3,16 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+#include "commitlog/commit_log.h"
 #include "support/expect_status.h"
 #include "support/server_fixture.h"
+#include "tabletserver/batch_log_sync.h"
 
 namespace bigtable {
 namespace {
@@ -123,6 +126,36 @@ TEST_F(FlushLogSyncTest, ASyncMakesDurableOnlyWhatIsVisible) {
   ASSERT_OK_AND_ASSIGN(const SequenceNumber through, sync.SyncFor(ImmutableMemtablesOf(tablet_)));
   EXPECT_EQ(through, 2u);
   EXPECT_EQ(server_->log().statistics().syncs, 1u);
+}
+
+// The log of a lost server has a part of a batch and cannot be synced; this server's log follows
+// the other part. An opening that was told that this log is durable would report DataLoss.
+TEST_F(FlushLogSyncTest, AFlushThatIgnoresAnotherLogAttestsNothing) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateAll(tablet_.get());
+  CommitLogOptions options;
+  options.segment_size = 64 << 10;
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<CommitLog> lost,
+                       CommitLog::Create(&faulty_, "/lost", options));
+  const std::string_view part = "part";
+  ASSERT_OK(lost->Append(RecordType::kBatchPart, 1, {&part, 1}, nullptr));
+  ASSERT_OK(lost->Flush());
+  ServingState lost_state([] {});
+  lost_state.MarkEnded();
+  ServingState state([] {});
+  BatchLogSync batches;
+  WriteError& error = server_->write_error();
+  batches.Add({{lost, &lost_state, &error}, {server_->log().Get(), &state, &error}});
+  faulty_.FailCalls({{FileCall::kLogSync}, "lost"}, absl::UnavailableError("no sync"));
+  ASSERT_OK(batches.SyncAllForReplacement({"/lost"}));
+  FlushLogSync sync(server_->environment(), &server_->tablets(), &server_->log(), &error, &batches);
+  ASSERT_OK_AND_ASSIGN(const SequenceNumber ignoring, sync.SyncFor(ImmutableMemtablesOf(tablet_)));
+  EXPECT_EQ(ignoring, 0u);
+  batches.Forget(&lost_state);
+  ASSERT_OK_AND_ASSIGN(const SequenceNumber through, sync.SyncFor(ImmutableMemtablesOf(tablet_)));
+  EXPECT_EQ(through, 2u);
 }
 
 }  // namespace
