@@ -97,6 +97,25 @@ TEST(GroupCommitTest, AnExclusiveFunctionRunsInQueueOrderOnItsOwnThread) {
                                    testing::ElementsAre(-2), testing::ElementsAre(3, 4)));
 }
 
+// Its caller may hold turns of other queues until it returns.
+TEST(GroupCommitConcurrencyTest, AThreadThatHadAnExclusiveTurnCommitsNoOtherGroup) {
+  std::thread::id committed_by;
+  GroupCommit commit(
+      [&](std::span<GroupCommit::Request* const>) { committed_by = std::this_thread::get_id(); });
+  std::thread writer;
+  std::thread::id writing;
+  commit.RunExclusive([&] {
+    writer = std::thread([&] {
+      CountedRequest request(0);
+      commit.Commit(&request);
+    });
+    writing = writer.get_id();
+    LetThemQueue();  // and sleep
+  });
+  writer.join();
+  EXPECT_EQ(committed_by, writing);
+}
+
 TEST(GroupCommitTest, WaitForTurnWaitsForTheTurnThatIsUnderWay) {
   std::atomic<bool> has_begun{false};
   std::atomic<bool> may_end{false};
