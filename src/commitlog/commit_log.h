@@ -15,11 +15,12 @@
 // ignored. Only one call is left stalled at a time: if the other file is slow too, all callers wait
 // for it.
 //
-// Who touches what. The bytes: the appending thread writes to the active segment, and SwitchFile to
-// the segment that it has taken; nobody writes to a spare, or to an ended segment, except a stalled
-// call that was left behind. The names of files, and STATE: whoever has prepare_mutex_, which are
-// upkeep (PrepareSpare, RemoveFreeSegments, Attest), erasing (PrepareFreshSpare), a rotation that
-// finds no spare (Append, Reserve, StartNextSegment), and StartNewSegment. The fields:
+// Which thread changes what. Bytes: the appending thread writes to the active segment, and
+// SwitchFile to the segment that it has taken; nothing is written to a spare, or to an ended
+// segment, except by a stalled call that was left behind. Names of files, and STATE: the thread
+// that holds prepare_mutex_, in upkeep (PrepareSpare, RemoveFreeSegments, Attest), in erasing
+// (PrepareFreshSpare), in a rotation that finds no spare (Append, Reserve, StartNextSegment), and
+// in StartNewSegment. Fields:
 //
 //   live_.back()  is followed by the next segment in a rotation, in EndSwitch and in
 //                 StartNewSegment: all three run on the appending thread.

@@ -1,5 +1,5 @@
-// Who may call the admin services of a server that knows its callers: every caller looks at tables
-// and instances, and only administrators change them.
+// Which callers a server lets use the admin services, if it knows them: every caller looks at
+// tables and instances, and only administrators change them.
 #include <fstream>
 #include <functional>
 #include <memory>
