@@ -105,13 +105,10 @@ RequestLimits LimitsOf(const ServerOptions& options, uint64_t before) {
 }
 
 // gRPC's own quota of memory would reset streams, also those of calls that were executed. So it has
-// none, and what it takes of requests that were not admitted is bounded by windows that do not
-// grow.
+// none. Without its probe of the bandwidth, windows stay as they are at first.
 void LimitMemory(const RequestLimits& limits, grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(kMostMessageBytes);
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  builder->AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
-                              static_cast<int>(limits.unread));
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, limits.windows_grow ? 1 : 0);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kMostFrameBytes);
   builder->AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMostFrameBytes);
 }

@@ -215,6 +215,7 @@ void Admission::RefuseIfTooLarge() {
   resident = ResidentMemory();
   if (!is_too_large()) return;
   resident_before_ = resident;
+  receiving_.RefuseYoungest();
   std::vector<AdmittedCall*> youngest;
   bool is_only_one = false;
   {

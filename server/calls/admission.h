@@ -15,7 +15,7 @@
 // others out, and a server with much to receive does not take its clients for slow ones. And
 // because sizes of requests on their way are guesses, the memory of the process is looked at while
 // there are such requests: if it is near its bound, and has grown by more than all of them may
-// take, the youngest half of them are refused.
+// take, the youngest half of them are refused, and of those that wait for the first gate.
 //
 // So every refusal comes before the call is executed. Thread-safe.
 #ifndef BIGTABLE_SERVER_CALLS_ADMISSION_H_

@@ -11,8 +11,9 @@ bool BytePool::Take(uint64_t bytes, std::chrono::nanoseconds most_wait) {
   waiters_.push_back(&self);
   waiting_.fetch_add(1);
   GrantLocked();
-  while (!self.is_granted && !is_closed_ && std::chrono::steady_clock::now() < until) {
-    self.granted.wait_until(lock, until);
+  while (!self.is_granted && !self.is_refused && !is_closed_ &&
+         std::chrono::steady_clock::now() < until) {
+    self.decided.wait_until(lock, until);
   }
   if (self.is_granted) return true;
   waiters_.remove(&self);
@@ -21,10 +22,19 @@ bool BytePool::Take(uint64_t bytes, std::chrono::nanoseconds most_wait) {
   return false;
 }
 
+void BytePool::RefuseYoungest() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  size_t left = (waiters_.size() + 1) / 2;
+  for (auto waiter = waiters_.rbegin(); left > 0; ++waiter, --left) {
+    (*waiter)->is_refused = true;
+    (*waiter)->decided.notify_one();
+  }
+}
+
 void BytePool::Close() {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_closed_ = true;
-  for (Waiter* const waiter : waiters_) waiter->granted.notify_one();
+  for (Waiter* const waiter : waiters_) waiter->decided.notify_one();
 }
 
 void BytePool::GrantNext() {
@@ -38,7 +48,7 @@ void BytePool::GrantLocked() {
     waiters_.pop_front();
     waiting_.fetch_sub(1);
     waiter->is_granted = true;
-    waiter->granted.notify_one();
+    waiter->decided.notify_one();
   }
 }
 

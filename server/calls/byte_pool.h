@@ -22,8 +22,8 @@ class BytePool {
 
   // Takes them if there is room and nobody waits.
   bool TryTake(uint64_t bytes) { return waiting_.load() == 0 && TakeIfRoom(bytes); }
-  // Waits in the order of the calls, at most for `most_wait`. False: there was no room, or Close
-  // was called. More bytes than the pool has are never granted.
+  // Waits in the order of the calls, at most for `most_wait`. False: there was no room, or
+  // RefuseYoungest or Close was called. More bytes than the pool has are never granted.
   bool Take(uint64_t bytes, std::chrono::nanoseconds most_wait);
   // Takes them even if there is no room: nobody gets any more until there is.
   void TakeAnyway(uint64_t bytes) { used_.fetch_add(bytes); }
@@ -31,6 +31,8 @@ class BytePool {
     used_.fetch_sub(bytes);
     if (waiting_.load() > 0) GrantNext();
   }
+  // The younger half of those that wait get nothing.
+  void RefuseYoungest();
   // Take does not wait from now on.
   void Close();
 
@@ -44,7 +46,8 @@ class BytePool {
   struct Waiter {
     uint64_t bytes = 0;
     bool is_granted = false;
-    std::condition_variable granted;
+    bool is_refused = false;
+    std::condition_variable decided;
   };
 
   bool TakeIfRoom(uint64_t bytes) {

@@ -69,6 +69,22 @@ TEST(BytePoolTest, WhatIsTakenAnywayKeepsOthersOut) {
   EXPECT_TRUE(pool.TryTake(1));
 }
 
+TEST(BytePoolTest, TheYoungestOfThoseThatWaitAreRefused) {
+  BytePool pool(100);
+  ASSERT_TRUE(pool.TryTake(100));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] { EXPECT_EQ(pool.Take(50, std::chrono::seconds(60)), i < 2); });
+    ASSERT_TRUE(SoonHolds([&] { return pool.waiting() == static_cast<size_t>(i) + 1; }));
+  }
+  pool.RefuseYoungest();
+  EXPECT_TRUE(SoonHolds([&] { return pool.waiting() == 2; }));
+  pool.Return(100);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(pool.used(), 100U);
+  pool.RefuseYoungest();  // nobody waits
+}
+
 TEST(BytePoolTest, CloseEndsEveryWait) {
   BytePool pool(100);
   ASSERT_TRUE(pool.TryTake(100));
