@@ -142,10 +142,17 @@ absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_vi
   return absl::DataLossError(Cat("the file of server ", name, " has unknown contents"));
 }
 
+absl::Status ServerDirectory::NoteDone(std::string_view name) {
+  BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
+  if (needed.is_needed && needed.last == kMaxSequence) return absl::OkStatus();
+  // Again if it is there: a write that has failed may have left it without being durable.
+  return Write(name, std::string(kDone));
+}
+
 absl::Status ServerDirectory::Remove(std::string_view name) {
   BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
+  if (needed.is_needed) BT_RETURN_IF_ERROR(NoteDone(name));
   // Without its file the whole log would be read.
-  if (needed.last != kMaxSequence) BT_RETURN_IF_ERROR(Write(name, std::string(kDone)));
   if (!needed.is_needed || needed.last != kMaxSequence) {
     BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));
   }

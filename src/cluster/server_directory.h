@@ -75,7 +75,11 @@ class ServerDirectory {
   };
   // What is needed of a server's log. DataLoss if the contents of the file are unknown.
   absl::StatusOr<Needed> NeededOf(std::string_view name);
-  // Nothing in the server's log is needed: removes the server's file and its log.
+  // Nothing in the server's log is needed: notes that, durably. No opening reads the log from here
+  // on. Does nothing for a server whose last mutation was not noted, because its whole log counts
+  // until the file is gone.
+  absl::Status NoteDone(std::string_view name);
+  // The same, and removes the server's log and its file.
   absl::Status Remove(std::string_view name);
   // Removes all other logs, except those of servers for which `is_live` is true. Adds the names of
   // entries that are not logs, and that stay, to `*others`.

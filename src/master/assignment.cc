@@ -104,7 +104,11 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     BT_RETURN_IF_ERROR(context_->Step());
     if (!environment.read_only()) BT_RETURN_IF_ERROR(servers->Fence(name));
     BT_ASSIGN_OR_RETURN(const ServerDirectory::Needed needed, servers->NeededOf(name));
-    if (!needed.is_needed) continue;
+    if (!needed.is_needed) {
+      // An earlier try has ended here.
+      if (!environment.read_only()) BT_RETURN_IF_ERROR(EndLog(name, servers));
+      continue;
+    }
     BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
                         ReadLog(name, servers->HasFile(name), needed, must_reach));
     // Tablets are flushed one after the other. Without this sync, power loss in between could keep
@@ -169,18 +173,24 @@ absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::stri
   if (!dead.empty()) BT_RETURN_IF_ERROR(environment.void_batches->WritePending());
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(context_->Step());
-    const std::shared_ptr<ServerHost> host = context_->servers->FindEver(name);
-    if (host != nullptr) {
-      host->server()->log().Drop();
-      environment.batch_log_sync.Forget(&host->server()->state());
-    }
+    BT_RETURN_IF_ERROR(EndLog(name, servers));
     BT_RETURN_IF_ERROR(servers->Remove(name));
     environment.info_log.Info("other servers have taken over the tablets of server ", name);
     // Listeners have never seen the servers of earlier processes.
+    const std::shared_ptr<ServerHost> host = context_->servers->FindEver(name);
     if (environment.events != nullptr && host != nullptr) {
       environment.events->Push(&EventListener::OnServerReplaced, {absl::Now(), name});
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status Assignment::EndLog(const std::string& server, ServerDirectory* servers) {
+  const std::shared_ptr<ServerHost> host = context_->servers->FindEver(server);
+  if (host == nullptr) return absl::OkStatus();  // of an earlier process
+  BT_RETURN_IF_ERROR(servers->NoteDone(server));
+  host->server()->log().Drop();
+  context_->environment->batch_log_sync.Forget(&host->server()->state());
   return absl::OkStatus();
 }
 

@@ -9,7 +9,7 @@
 //  3. Its log is read once and sorted (cluster/dead_log.h).
 //  4. Other servers load its tablets from METADATA and the sorted log. Each tablet is served as
 //     soon as its mutations from the log are flushed.
-//  5. The server's file and log are removed.
+//  5. The server's file gets the note that the log is not needed. Then both are removed.
 // After an error, or the death of the master, this master or another one continues from the failed
 // step. Callers that need a tablet of the server wait.
 #ifndef BIGTABLE_MASTER_ASSIGNMENT_H_
@@ -128,6 +128,10 @@ class Assignment {
                                                    const Reach& must_reach);
   absl::Status RemoveDead(ServerRole role, const std::vector<std::string>& dead,
                           ServerDirectory* servers);
+  // Nothing in the log of a server that has ended is needed. That is durable before servers of this
+  // process stop to wait for the log to be synced (tabletserver/batch_log_sync.h): until then an
+  // opening would read it, and end other logs before batches whose parts are missing in it.
+  absl::Status EndLog(const std::string& server, ServerDirectory* servers);
 
   absl::Status LoadOne(ServerHost* host, const UnassignedTablet& tablet,
                        const std::vector<DeadLog*>& logs);

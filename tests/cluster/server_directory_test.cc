@@ -97,6 +97,27 @@ TEST_F(ServerDirectoryTest, ARemovedServerAndItsLogAreGone) {
   EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(second));
 }
 
+// The process may die between the note and the removal.
+TEST_F(ServerDirectoryTest, ALogThatIsNotedToBeDoneIsNotNeededAndRemovedLater) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(servers_->Fence(name));
+  ASSERT_OK(servers_->NoteDone(name));  // its last mutation was not noted: the whole log counts
+  ASSERT_OK_AND_ASSIGN(ServerDirectory::Needed needed, servers_->NeededOf(name));
+  EXPECT_TRUE(needed.is_needed);
+  ASSERT_OK(servers_->NoteLast(name, 7));
+  ASSERT_OK(servers_->NoteDone(name));
+  ASSERT_OK(servers_->NoteDone(name));
+  ASSERT_OK(Open());
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(name));
+  ASSERT_OK_AND_ASSIGN(needed, servers_->NeededOf(name));
+  EXPECT_FALSE(needed.is_needed);
+  EXPECT_TRUE(file_system_.FileExists(directory_.log_of(name)));
+  ASSERT_OK(servers_->Remove(name));
+  EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
+  ASSERT_OK(Open());
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), IsEmpty());
+}
+
 TEST_F(ServerDirectoryTest, OnlyLogsWithoutAFileAndWithoutALiveServerAreSwept) {
   const std::string user = AddServer(ServerRole::kUser),
                     metadata = AddServer(ServerRole::kMetadata);
