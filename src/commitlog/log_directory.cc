@@ -1,5 +1,7 @@
 #include "commitlog/log_directory.h"
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,22 @@ bool IsOfLog(std::string_view name) {
          name == kSortedManifestTemporaryName || ParseSortedPieceName(name).has_value();
 }
 
+// The bytes of the copy are durable, its name is not.
+absl::Status CopyFile(FileSystem* file_system, const std::string& from, const std::string& to) {
+  constexpr uint64_t kPiece = uint64_t{1} << 20;
+  BT_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
+                      file_system->NewRandomAccessFile(from, FileSystem::ReadMode::kPositional));
+  BT_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> copy, file_system->NewWritableFile(to));
+  std::string piece;
+  for (uint64_t offset = 0; offset < file->size(); offset += piece.size()) {
+    piece.resize(std::min(kPiece, file->size() - offset));
+    BT_RETURN_IF_ERROR(file->Read(offset, piece.size(), piece.data()));
+    BT_RETURN_IF_ERROR(copy->Append(piece));
+  }
+  BT_RETURN_IF_ERROR(copy->Sync());
+  return copy->Close();
+}
+
 }  // namespace
 
 absl::Status CreateLogDirectory(FileSystem* file_system, std::string_view directory) {
@@ -47,6 +65,22 @@ absl::Status SyncLog(FileSystem* file_system, std::string_view directory) {
     if (ParseSegmentName(name).has_value()) {
       BT_RETURN_IF_ERROR(file_system->SyncFile(Cat(directory, "/", name)));
     }
+  }
+  return file_system->SyncDirectory(directory);
+}
+
+absl::Status CopyLog(FileSystem* file_system, std::string_view directory, uint64_t first) {
+  BT_ASSIGN_OR_RETURN(const auto names, file_system->ListDirectory(directory));
+  const std::string temporary = Cat(directory, "/", kTemporarySegmentName);
+  for (const std::string& name : names) {
+    const auto number = ParseSegmentName(name);
+    if (!number.has_value() || *number < first) continue;
+    const std::string path = Cat(directory, "/", name);
+    if (const absl::Status copied = CopyFile(file_system, path, temporary); !copied.ok()) {
+      file_system->RemoveFile(temporary).IgnoreError();  // a partial file may take space
+      return copied;
+    }
+    BT_RETURN_IF_ERROR(file_system->RenameFile(temporary, path));
   }
   return file_system->SyncDirectory(directory);
 }

@@ -1,7 +1,9 @@
-// Creates and removes the directory of a commit log. Any thread, one at a time for each directory.
+// Creates, secures and removes the directory of a commit log. Any thread, one at a time for each
+// directory.
 #ifndef BIGTABLE_COMMITLOG_LOG_DIRECTORY_H_
 #define BIGTABLE_COMMITLOG_LOG_DIRECTORY_H_
 
+#include <cstdint>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -16,6 +18,11 @@ absl::Status CreateLogDirectory(FileSystem* file_system, std::string_view direct
 // Makes the log in `directory`, which has no writer any more, survive a crash of the machine as it
 // is. OK if there is no such directory.
 absl::Status SyncLog(FileSystem* file_system, std::string_view directory);
+
+// The same for a log whose files cannot be synced: replaces the segments from number `first` on by
+// copies that are durable. Needs the space of these segments for as long as the files that are
+// replaced are open. If this is interrupted, each segment is the old file or its copy.
+absl::Status CopyLog(FileSystem* file_system, std::string_view directory, uint64_t first);
 
 // Removes the log in `directory` and the directory itself. Its data must have been flushed. If this
 // is interrupted, ReplayLog with must_exist = false still reports that nothing is needed, and

@@ -109,31 +109,28 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
       if (!environment.read_only()) BT_RETURN_IF_ERROR(EndLog(name, servers));
       continue;
     }
+    // Tablets are flushed one after the other. Unless the log is durable first, power loss in
+    // between could keep a later mutation and lose an earlier one.
+    if (!environment.read_only() && are_loaded) BT_RETURN_IF_ERROR(SecureLog(name));
     BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
                         ReadLog(name, servers->HasFile(name), needed, must_reach));
-    // Tablets are flushed one after the other. Without this sync, power loss in between could keep
-    // a later mutation and lose an earlier one.
-    if (!environment.read_only() && are_loaded) {
-      BT_RETURN_IF_ERROR(SyncDead(name));
-    }
     logs.push_back(std::move(log));
   }
   return logs;
 }
 
-// If the server was one of this process, its log is synced through the files that it has open
-// (tabletserver/batch_log_sync.h). Without success nothing more can be done, since the kernel has
-// marked the pages clean: as after Resume, what was read becomes durable by flushes.
-absl::Status Assignment::SyncDead(const std::string& server) {
+absl::Status Assignment::SecureLog(const std::string& server) {
   ClusterEnvironment& environment = *context_->environment;
   const std::shared_ptr<ServerHost> host = context_->servers->FindEver(server);
-  const std::shared_ptr<CommitLog> log = host == nullptr ? nullptr : host->server()->log().Get();
-  if (log == nullptr) {
+  if (host == nullptr) {  // of an earlier process
     return SyncLog(environment.file_system, environment.directory.log_of(server));
   }
-  if (const absl::Status synced = log->Sync(); !synced.ok()) {
+  absl::Status unsynced;
+  BT_RETURN_IF_ERROR(host->server()->log().MakeDurable(&unsynced));
+  environment.batch_log_sync.Forget(&host->server()->state());
+  if (!unsynced.ok()) {
     environment.info_log.Warning("the log of the lost server ", server,
-                                 " cannot be synced: ", ToStd(synced.message()));
+                                 " cannot be synced, and was copied: ", ToStd(unsynced.message()));
   }
   return absl::OkStatus();
 }
@@ -159,11 +156,8 @@ absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<
       BT_RETURN_IF_ERROR(servers->NoteLast(log->server(), log->last()));
     }
   }
-  // The logs of the servers that live have parts, too. SyncDead has done what can be done for
-  // these.
-  std::set<std::string> dead;
-  for (const auto& log : logs) dead.insert(environment.directory.log_of(log->server()));
-  return environment.batch_log_sync.SyncAllForReplacement(dead);
+  // The logs of the servers that live have parts, too.
+  return environment.batch_log_sync.SyncAll();
 }
 
 absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::string>& dead,

@@ -6,7 +6,8 @@
 //  2. The server ends: what it has begun is finished, and it acknowledges nothing more. Its last
 //     acknowledged sequence number is noted in its file. A stalled call on its log that was
 //     abandoned (commitlog/commit_log.h) may continue; what it writes is not read.
-//  3. Its log is read once and sorted (cluster/dead_log.h).
+//  3. Its log is made durable, and read once and sorted (cluster/dead_log.h). A log that cannot be
+//     synced is replaced by a copy.
 //  4. Other servers load its tablets from METADATA and the sorted log. Each tablet is served as
 //     soon as its mutations from the log are flushed.
 //  5. The server's file gets the note that the log is not needed. Then both are removed.
@@ -117,9 +118,8 @@ class Assignment {
   absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> ReadLogs(
       const std::vector<std::string>& dead, bool are_loaded, const Reach& must_reach,
       ServerDirectory* servers);
-  // Makes the log of a server that has ended survive a crash of the machine as it is, if it can be
-  // synced at all.
-  absl::Status SyncDead(const std::string& server);
+  // Makes the log of a server that has ended survive a crash of the machine as it is.
+  absl::Status SecureLog(const std::string& server);
   // Lets logs end before batches that are not whole, durably.
   absl::Status EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
                                     const Reach& must_reach, ServerDirectory* servers);

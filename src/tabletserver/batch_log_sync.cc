@@ -14,14 +14,12 @@ void BatchLogSync::Add(absl::Span<const Part> parts) {
     const uint64_t end = identity->end_offset();
     const auto found = Find(identity);
     if (found == unsynced_.end()) {
-      unsynced_.push_back(
-          {part.log, identity, identity->directory(), part.state, part.error, end, group});
+      unsynced_.push_back({part.log, identity, part.state, part.error, end, group});
       continue;
     }
     // A log that was dropped had the same address.
     if (found->log.expired()) {
-      *found = {part.log,   identity, identity->directory(), part.state,
-                part.error, end,      found->group};
+      *found = {part.log, identity, part.state, part.error, end, found->group};
     }
     found->end = end;
     const uint64_t linked = found->group;
@@ -43,20 +41,10 @@ absl::Status BatchLogSync::SyncAll() {
 
 absl::Status BatchLogSync::SyncAllForResume(bool* has_ignored) {
   return SyncEverything([&](const Unsynced& unsynced) {
-    const bool is_ignored = unsynced.is_replaced || unsynced.error->resuming();
+    const bool is_ignored = unsynced.error->resuming();
     *has_ignored |= is_ignored;
     return is_ignored;
   });
-}
-
-absl::Status BatchLogSync::SyncAllForReplacement(const std::set<std::string>& directories) {
-  {
-    MutexLock lock(&mutex_);
-    for (Unsynced& unsynced : unsynced_) {
-      if (directories.contains(unsynced.directory)) unsynced.is_replaced = true;
-    }
-  }
-  return SyncEverything([](const Unsynced& unsynced) { return unsynced.is_replaced; });
 }
 
 void BatchLogSync::Forget(const ServingState* state) {
@@ -66,18 +54,6 @@ void BatchLogSync::Forget(const ServingState* state) {
 }
 
 absl::Status BatchLogSync::SyncLinked(const CommitLog* log) {
-  return SyncLinkedWith(log, [](const Unsynced&) { return false; });
-}
-
-absl::Status BatchLogSync::SyncLinkedForFlush(const CommitLog* log, bool* has_ignored) {
-  return SyncLinkedWith(log, [&](const Unsynced& unsynced) {
-    *has_ignored |= unsynced.is_replaced;
-    return unsynced.is_replaced;
-  });
-}
-
-absl::Status BatchLogSync::SyncLinkedWith(const CommitLog* log,
-                                          absl::FunctionRef<bool(const Unsynced&)> is_ignored) {
   if (!any_.load()) return absl::OkStatus();
   std::vector<Unsynced> linked;
   {
@@ -87,7 +63,7 @@ absl::Status BatchLogSync::SyncLinkedWith(const CommitLog* log,
     std::copy_if(unsynced_.begin(), unsynced_.end(), std::back_inserter(linked),
                  [&](const Unsynced& unsynced) { return unsynced.group == found->group; });
   }
-  return SyncEach(linked, is_ignored);
+  return SyncEach(linked, [](const Unsynced&) { return false; });
 }
 
 absl::Status BatchLogSync::SyncEverything(absl::FunctionRef<bool(const Unsynced&)> is_ignored) {

@@ -21,8 +21,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <set>
-#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -61,30 +59,20 @@ class BatchLogSync {
   // well: their parts become durable by flushes, too. `*has_ignored` is set to true if there was
   // one.
   absl::Status SyncAllForResume(bool* has_ignored);
-  // The same before other servers load the tablets of ended servers, whose logs are in these
-  // directories. From here on flushes ignore errors of these logs, for the same reason: the tablets
-  // are flushed when they are loaded.
-  absl::Status SyncAllForReplacement(const std::set<std::string>& directories);
-  // As SyncLinked, for any other flush.
-  absl::Status SyncLinkedForFlush(const CommitLog* log, bool* has_ignored);
-  // All that is in the log of the server with this state is durable elsewhere.
+  // All that is in the log of the server with this state is durable, there or elsewhere.
   void Forget(const ServingState* state);
 
  private:
   struct Unsynced {
-    // Expired: the log was dropped, after all that is in it was flushed.
+    // Expired: the log was dropped, after all that is in it was made durable.
     std::weak_ptr<CommitLog> log;
     const CommitLog* identity;
-    std::string directory;
     const ServingState* state;
     WriteError* error;
-    uint64_t end;              // the log offset after the last part
-    uint64_t group;            // of all logs that are linked
-    bool is_replaced = false;  // its server is: SyncAllForReplacement
+    uint64_t end;    // the log offset after the last part
+    uint64_t group;  // of all logs that are linked
   };
 
-  absl::Status SyncLinkedWith(const CommitLog* log,
-                              absl::FunctionRef<bool(const Unsynced&)> is_ignored);
   absl::Status SyncEverything(absl::FunctionRef<bool(const Unsynced&)> is_ignored);
   std::vector<Unsynced>::iterator Find(const CommitLog* log) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Syncs these, which are all that are linked with any of them.

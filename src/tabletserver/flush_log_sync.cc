@@ -35,9 +35,8 @@ absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableM
   bool has_ignored = false;
   if (batches_ != nullptr) {
     // A log that was dropped has no parts.
-    BT_RETURN_IF_ERROR(error_->resuming()
-                           ? batches_->SyncAllForResume(&has_ignored)
-                           : batches_->SyncLinkedForFlush(log_->Get().get(), &has_ignored));
+    BT_RETURN_IF_ERROR(error_->resuming() ? batches_->SyncAllForResume(&has_ignored)
+                                          : batches_->SyncLinked(log_->Get().get()));
   }
   MutexLock lock(&mutex_);
   if (!has_ignored) attested_ = synced_through_;

@@ -52,7 +52,7 @@ class FlushLogSync {
 
   mutable Mutex mutex_;
   SequenceNumber synced_through_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Behind that while parts of batches in other logs cannot be synced, and flushes ignore it.
+  // Behind that while parts of batches in other logs cannot be synced, and Resume ignores it.
   SequenceNumber attested_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

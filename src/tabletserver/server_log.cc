@@ -7,11 +7,14 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "commitlog/log_directory.h"
+#include "commitlog/log_format.h"
 
 namespace bigtable {
 
 void ServerLog::Use(std::shared_ptr<CommitLog> log) {
   appending_ = log.get();
+  directory_ = log->directory();
   {
     MutexLock lock(&mutex_);
     log_ = std::move(log);
@@ -141,7 +144,30 @@ absl::Status ServerLog::Close() {
   return absl::OkStatus();
 }
 
+absl::Status ServerLog::MakeDurable(absl::Status* unsynced) {
+  MutexLock lock(&end_mutex_);
+  const std::shared_ptr<CommitLog> log = Get();
+  // Its files are copies, or it is being removed.
+  if (log == nullptr) return SyncLog(environment_->file_system, directory_);
+  *unsynced = log->Sync();
+  if (unsynced->ok()) return absl::OkStatus();
+  // What is before the segment of the synced offset is durable.
+  const absl::Status copied =
+      CopyLog(environment_->file_system, directory_, log->synced_offset() >> kSegmentShift);
+  if (!copied.ok()) {
+    return Annotate(copied, Cat("the log of server ", environment_->server, " cannot be synced (",
+                                ToStd(unsynced->message()), ") or copied"));
+  }
+  DropReference();
+  return absl::OkStatus();
+}
+
 void ServerLog::Drop() {
+  MutexLock lock(&end_mutex_);
+  DropReference();
+}
+
+void ServerLog::DropReference() {
   std::shared_ptr<CommitLog> log;  // deleted after the lock is
   MutexLock lock(&mutex_);
   if (log_ == nullptr) return;

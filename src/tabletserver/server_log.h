@@ -10,16 +10,17 @@
 // 2. A segment is released only when no memtable of the server's tablets needs it, and after what
 //    METADATA has committed about that was attested (TabletEnvironment::attest_commits).
 // 3. Once the server has ended and WaitForUpkeep() has returned, nothing here touches the log's
-//    files.
+//    files but MakeDurable().
 //
-// Lock order: `upkeep_mutex_` before the locks of CommitLog. `mutex_` is held briefly; no other
-// lock of the server is taken under it.
+// Lock order: `upkeep_mutex_`, and `end_mutex_`, before the locks of CommitLog and `mutex_`.
+// `mutex_` is held briefly; no other lock of the server is taken under it.
 #ifndef BIGTABLE_TABLETSERVER_SERVER_LOG_H_
 #define BIGTABLE_TABLETSERVER_SERVER_LOG_H_
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -93,12 +94,20 @@ class ServerLog {
   absl::Status Close();
   // Returns when the upkeep that is under way has ended. If the server has ended, none follows.
   void WaitForUpkeep() { MutexLock lock(&upkeep_mutex_); }
+  // Of a server that has ended, after WaitForUpkeep(), and whose log is still needed: makes the log
+  // survive a crash of the machine as it is. It is synced through the files that are open: through
+  // other descriptors a sync could succeed after one that failed, without having written the data.
+  // If that fails, for which `*unsynced` is the reason, the segments are replaced by copies
+  // (CopyLog), and the server has no log any more, as after Drop(). An error: the log may not be
+  // durable; call it again. Waits for a sync that stalls.
+  absl::Status MakeDurable(absl::Status* unsynced);
   // Of a server that has closed or ended: drops the reference to the log. A call on a file of the
-  // log that stalls keeps the log until it returns.
+  // log that stalls keeps the log until it returns. No MakeDurable() replaces files after this.
   void Drop();
 
  private:
   absl::Status RemoveFreeSegments();
+  void DropReference() ABSL_EXCLUSIVE_LOCKS_REQUIRED(end_mutex_);
   void Notify(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
 
   const TabletEnvironment* const environment_;
@@ -107,6 +116,7 @@ class ServerLog {
   const ServingState* const state_;
 
   CommitLog* appending_ = nullptr;  // log_; set before started_
+  std::string directory_;           // of the log; set before started_
   std::atomic<bool> started_{false};
   uint64_t notified_segment_ = 0;  // of NoteSegment
   // Of TrimIfIdle: where the log ended at the last call, and since when it has ended there.
@@ -114,6 +124,7 @@ class ServerLog {
   SteadyTime idle_since_;
 
   Mutex upkeep_mutex_;  // held while segments of the log are released, removed or attested
+  Mutex end_mutex_;     // held while the log of a server that has ended is made durable
 
   mutable Mutex mutex_;
   std::shared_ptr<CommitLog> log_ ABSL_GUARDED_BY(mutex_);

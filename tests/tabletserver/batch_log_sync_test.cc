@@ -63,19 +63,24 @@ TEST_F(BatchLogSyncTest, AnEndedServersLogThatCouldNotBeSyncedIsNotSyncedByAnoth
   faulty_.ClearFaults();
   state_.MarkEnded();
   EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAll());
-  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAllForReplacement({"otherlog"}));
+  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinked(log_.get()));
+  EXPECT_OK(error_.status());  // it accepts no writes any more
+  sync_.Forget(&state_);       // its log was copied
+  EXPECT_OK(sync_.SyncAll());
+  EXPECT_OK(sync_.SyncLinked(log_.get()));
+}
+
+TEST_F(BatchLogSyncTest, OnlyResumeIgnoresTheLogOfAServerThatIsBeingResumed) {
+  faulty_.FailCalls({{FileCall::kLogSync}, ""}, absl::UnavailableError("injected"));
   bool has_ignored = false;
-  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinkedForFlush(log_.get(), &has_ignored));
+  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAllForResume(&has_ignored));
   EXPECT_FALSE(has_ignored);
-  // The servers that load its tablets make them durable by flushes.
-  EXPECT_OK(sync_.SyncAllForReplacement({"log"}));
-  EXPECT_OK(sync_.SyncLinkedForFlush(log_.get(), &has_ignored));
-  EXPECT_TRUE(std::exchange(has_ignored, false));
+  error_.BeginResume();
   EXPECT_OK(sync_.SyncAllForResume(&has_ignored));
   EXPECT_TRUE(has_ignored);
   EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAll());
-  sync_.Forget(&state_);
-  EXPECT_OK(sync_.SyncAll());
+  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinked(log_.get()));
+  error_.EndResume();
 }
 
 TEST_F(BatchLogSyncTest, TheFilesOfAnEndedServersLogMayBeRemovedMeanwhile) {

@@ -128,32 +128,37 @@ TEST_F(FlushLogSyncTest, ASyncMakesDurableOnlyWhatIsVisible) {
   EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
-// The log of a lost server has a part of a batch and cannot be synced; this server's log follows
+// The log of another server has a part of a batch and cannot be synced; this server's log follows
 // the other part. An opening that was told that this log is durable would report DataLoss.
-TEST_F(FlushLogSyncTest, AFlushThatIgnoresAnotherLogAttestsNothing) {
+TEST_F(FlushLogSyncTest, AResumeThatIgnoresAnotherLogAttestsNothing) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row", "v", kOtherTableId));
   ASSERT_OK(Write("row"));
   server_->rotation().RotateAll(tablet_.get());
   CommitLogOptions options;
   options.segment_size = 64 << 10;
-  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<CommitLog> lost,
-                       CommitLog::Create(&faulty_, "/lost", options));
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<CommitLog> other_log,
+                       CommitLog::Create(&faulty_, "/other", options));
   const std::string_view part = "part";
-  ASSERT_OK(lost->Append(RecordType::kBatchPart, 1, {&part, 1}, nullptr));
-  ASSERT_OK(lost->Flush());
-  ServingState lost_state([] {});
-  lost_state.MarkEnded();
+  ASSERT_OK(other_log->Append(RecordType::kBatchPart, 1, {&part, 1}, nullptr));
+  ASSERT_OK(other_log->Flush());
+  ServingState other_state([] {});
   ServingState state([] {});
   BatchLogSync batches;
+  WriteError other_error(server_->environment(), &info_log_);
   WriteError& error = server_->write_error();
-  batches.Add({{lost, &lost_state, &error}, {server_->log().Get(), &state, &error}});
-  faulty_.FailCalls({{FileCall::kLogSync}, "lost"}, absl::UnavailableError("no sync"));
-  ASSERT_OK(batches.SyncAllForReplacement({"/lost"}));
+  batches.Add({{other_log, &other_state, &other_error}, {server_->log().Get(), &state, &error}});
+  faulty_.FailCalls({{FileCall::kLogSync}, "other"}, absl::UnavailableError("no sync"));
   FlushLogSync sync(server_->environment(), &server_->tablets(), &server_->log(), &error, &batches);
+  EXPECT_STATUS(kUnavailable, "no sync", sync.SyncFor(ImmutableMemtablesOf(tablet_)).status());
+  error.BeginResume();
+  EXPECT_STATUS(kUnavailable, "no sync", sync.SyncFor(ImmutableMemtablesOf(tablet_)).status());
+  other_error.BeginResume();
   ASSERT_OK_AND_ASSIGN(const SequenceNumber ignoring, sync.SyncFor(ImmutableMemtablesOf(tablet_)));
   EXPECT_EQ(ignoring, 0u);
-  batches.Forget(&lost_state);
+  other_error.EndResume();
+  error.EndResume();
+  batches.Forget(&other_state);
   ASSERT_OK_AND_ASSIGN(const SequenceNumber through, sync.SyncFor(ImmutableMemtablesOf(tablet_)));
   EXPECT_EQ(through, 2u);
 }

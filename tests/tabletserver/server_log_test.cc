@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "commitlog/log_replay.h"
 #include "support/expect_status.h"
 #include "support/server_fixture.h"
 
@@ -95,6 +97,52 @@ TEST_F(ServerLogTest, TheLogOfAnEndedServerCannotBeAttested) {
   server_->WaitForEnd();
   EXPECT_STATUS(kUnavailable, "has ended", server_->log().Attest());
   EXPECT_OK(server_->log().Maintain());  // which does nothing
+}
+
+// Whether the segments were written before, and how many there are, makes no difference.
+TEST_F(ServerLogTest, TheLogOfAnEndedServerThatCannotBeSyncedIsCopied) {
+  ASSERT_NO_FATAL_FAILURE(WriteSegments());
+  ASSERT_OK(server_->log().Get()->Sync());
+  ASSERT_NO_FATAL_FAILURE(WriteSegments());
+  faulty_.FailCalls({{FileCall::kLogSync}, "/log/"}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", server_->log().Get()->Sync());
+  server_->state().MarkEnded();
+  server_->WaitForEnd();
+  faulty_.FailCalls({{FileCall::kSync}, "/log/"}, absl::UnavailableError("no copy"));
+  absl::Status unsynced;
+  const absl::Status failed = server_->log().MakeDurable(&unsynced);
+  EXPECT_STATUS(kUnavailable, "no sync", failed);
+  EXPECT_STATUS(kUnavailable, "no copy", failed);
+  EXPECT_NE(server_->log().Get(), nullptr);
+  faulty_.ClearFaults();
+  faulty_.CountCalls({{FileCall::kNewWritableFile}, ""});
+  ASSERT_OK(server_->log().MakeDurable(&unsynced));
+  EXPECT_STATUS(kUnavailable, "no sync", unsynced);
+  // Only the segments that may not be durable.
+  EXPECT_GE(faulty_.calls(), 5u);
+  EXPECT_LE(faulty_.calls(), 7u);
+  EXPECT_EQ(server_->log().Get(), nullptr);
+  const auto after = file_system_.CrashClone(1, Unsynced::kNothing);
+  const auto ignore = [](RecordType, SequenceNumber, std::string_view) { return absl::OkStatus(); };
+  ASSERT_OK_AND_ASSIGN(const LogEnd end, ReplayLog(after.get(), "/log", {}, ignore));
+  EXPECT_EQ(end.records, 60u);
+  // The next try syncs the copies, and needs no others.
+  faulty_.CountCalls({{FileCall::kNewWritableFile, FileCall::kSyncFile}, ""});
+  faulty_.FailCall(1, absl::UnavailableError("not yet"));
+  EXPECT_STATUS(kUnavailable, "not yet", server_->log().MakeDurable(&unsynced));
+  ASSERT_OK(server_->log().MakeDurable(&unsynced));
+}
+
+TEST_F(ServerLogTest, TheLogOfAnEndedServerIsSyncedThroughTheFilesThatItHasOpen) {
+  ASSERT_OK(Write("row"));
+  server_->state().MarkEnded();
+  server_->WaitForEnd();
+  faulty_.CountCalls({{FileCall::kNewWritableFile, FileCall::kSyncFile}, ""});
+  absl::Status unsynced;
+  ASSERT_OK(server_->log().MakeDurable(&unsynced));
+  EXPECT_OK(unsynced);
+  EXPECT_EQ(faulty_.calls(), 0u);
+  EXPECT_EQ(server_->log().Get()->synced_offset(), server_->log().Get()->end_offset());
 }
 
 TEST_F(ServerLogTest, ADroppedLogLeavesItsStatistics) {
