@@ -106,13 +106,18 @@ absl::StatusOr<admin::Table> Tables::Create(const admin::CreateTableRequest& req
   const absl::Status found = parts_.inventory.FindTable(name).status();
   if (found.ok()) return absl::AlreadyExistsError(Cat("Table already exists: ", name));
   if (!absl::IsNotFound(found)) return found;
-  // Before the table: it is protected as soon as it exists. If the table is not created after all,
-  // the next one of this name sets its own.
+  // Before the table: it is protected as soon as it exists.
   SERVER_ASSIGN_OR_RETURN(const TableRecord old, TableRecord::Read(*parts_.catalogue, known.name));
   const TableRecord record = RecordOf(known.name, request.table());
   if (!(record == old)) SERVER_RETURN_IF_ERROR(record.Store(parts_.catalogue));
-  SERVER_RETURN_IF_ERROR(parts_.database->CreateTable(known.engine_name, schema, create));
-  return ShowTable(parts_, known, admin::Table::SCHEMA_VIEW);
+  const absl::Status created = parts_.database->CreateTable(known.engine_name, schema, create);
+  if (created.ok()) return ShowTable(parts_, known, admin::Table::SCHEMA_VIEW);
+  // A table that exists in spite of the error keeps its record. If there is none, and this fails,
+  // the next table of the name sets its own.
+  if (absl::IsNotFound(parts_.inventory.FindTable(name).status())) {
+    old.Store(parts_.catalogue).IgnoreError();
+  }
+  return created;
 }
 
 absl::StatusOr<admin::ListTablesResponse> Tables::List(

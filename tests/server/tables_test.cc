@@ -1,5 +1,6 @@
 // CreateTable, ListTables, GetTable, UpdateTable, DeleteTable and DropRowRange.
 #include <atomic>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -195,6 +196,16 @@ TEST_F(TablesTest, AreListedInPagesThatContinueAfterChanges) {
             "tables { name: \"projects/p/instances/default/tables/d\" }");
   EXPECT_EQ(Error(&TableStub::ListTables, "parent: 'projects/p/instances/default' page_size: -1"),
             "INVALID_ARGUMENT: page_size must be at least 0, and is -1");
+}
+
+TEST_F(TablesTest, ATableThatIsNotCreatedLeavesNothing) {
+  const std::string twice =
+      std::string(kCreateProtectedT) + " initial_splits { key: 'm' } initial_splits { key: 'm' }";
+  EXPECT_EQ(CreateError(twice), "INVALID_ARGUMENT: the split row \"m\" is given twice");
+  const absl::StatusOr<std::optional<admin::Table>> record =
+      catalogue_->Find<admin::Table>("projects/p/instances/default/tables/t");
+  ASSERT_TRUE(record.ok());
+  EXPECT_FALSE(record->has_value());
 }
 
 TEST_F(TablesTest, AMissingTableIsNotFoundByItsFullName) {
