@@ -37,8 +37,6 @@ constexpr int kMostMessageBytes = static_cast<int>(RequestLimits::kLargest) + (1
 constexpr int kMostFrameBytes = 256 << 10;
 // A connection whose client does not answer for this long is closed.
 constexpr int kKeepAliveMillis = 60'000;
-// What an open stream may cost: a message of 16 KiB, and its rows and its filter.
-constexpr uint64_t kMemoryOfAStream = 32 << 10;
 // How often a client may ask whether the connection is there.
 constexpr int kLeastPingMillis = 5'000;
 
@@ -141,7 +139,8 @@ void Server::LogError(std::string_view method, const absl::Status& error, uint64
   }
   // The database alone writes to its log.
   std::fprintf(stderr, "bigtable-server: %s has failed: %s%s\n", std::string(method).c_str(),
-               error.ToString().c_str(), before.empty() ? "" : Cat(" (", before, ")").c_str());
+               OneLine(error.ToString()).c_str(),
+               before.empty() ? "" : Cat(" (", before, ")").c_str());
 }
 
 // Refused calls are no changes, and their callers hear of them; whoever runs the server hears that
@@ -254,7 +253,7 @@ absl::Status Server::Listen() {
   data_ = std::make_unique<DataService>(tables_.get(), response_params_.get(), &client_errors_,
                                         &authentication_, &monitor_, admission_.get(),
                                         builder.AddCompletionQueue(), options_.threads,
-                                        options_.memory / kMemoryOfAStream);
+                                        options_.memory / Streams::kMemoryOfOne);
   builder.RegisterService(data_.get());
   SERVER_RETURN_IF_ERROR(StartGrpc(&builder));
   SERVER_RETURN_IF_ERROR(data_->Start());

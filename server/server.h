@@ -10,9 +10,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "grpcpp/channel.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
+#include "grpcpp/support/channel_arguments.h"
 
 #include "bigtable/clock.h"
 #include "bigtable/database.h"
@@ -56,6 +58,11 @@ class Server {
 
   // The address that is listened on, with the port.
   const std::string& address() const { return address_; }
+  // For a program that has the server in it: calls without a connection, and so without its
+  // certificates. The channel is not used after Shutdown.
+  std::shared_ptr<grpc::Channel> InProcessChannel(const grpc::ChannelArguments& arguments) const {
+    return grpc_->InProcessChannel(arguments);
+  }
   // The URL of the status page; empty if there is none.
   const std::string& http_address() const { return http_address_; }
   Database* database() const { return database_.get(); }

@@ -123,6 +123,10 @@ absl::StatusOr<admin::Table> ColumnFamilies::Modify(
   if (request.modifications().empty()) {
     return Invalid("ModifyColumnFamilies must have at least one modification");
   }
+  if (request.modifications_size() > kMaxModifications) {
+    return Invalid("ModifyColumnFamilies must have at most ", kMaxModifications,
+                   " modifications, and has ", request.modifications_size());
+  }
   FamilyNames names(request.name(), schema);
   SERVER_ASSIGN_OR_RETURN(const TableRecord old, TableRecord::Read(*parts_.catalogue, known.name));
   TableRecord record = old;

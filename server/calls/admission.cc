@@ -140,9 +140,9 @@ absl::Status Admission::Refusal(Reason reason, std::string_view why) {
 // No RetryInfo: it will never be taken.
 absl::Status Admission::TooLarge(std::string_view bytes) {
   CountRefusal(Reason::kTooLarge);
-  return absl::ResourceExhaustedError(Cat("the server takes requests of at most ", limits_.largest,
-                                          " bytes, which follows from its --memory; this one has ",
-                                          bytes));
+  return absl::ResourceExhaustedError(
+      Cat("the server takes requests of at most ", limits_.largest,
+          " bytes, which follows from its --memory; this one has, or counts as, ", bytes));
 }
 
 Admission::Counts Admission::refused() const {

@@ -23,6 +23,9 @@ std::string Cat(const Parts&... parts) {
 // `bytes` in quotes, with unprintable bytes escaped and long text truncated: for messages.
 std::string Quoted(std::string_view bytes);
 
+// `text` with control characters escaped, as \x0a: for logs, whose lines a request must not begin.
+std::string OneLine(std::string_view text);
+
 // INVALID_ARGUMENT with the parts as its message.
 template <typename... Parts>
 absl::Status Invalid(const Parts&... parts) {

@@ -8,6 +8,7 @@
 
 #include "server/convert/errors.h"
 #include "server/convert/limits.h"
+#include "server/convert/message_objects.h"
 #include "server/convert/status.h"
 
 namespace bigtable::server {
@@ -155,12 +156,22 @@ bool ParseNested(std::string_view bytes, Mutation* mutation) {
   return mutation->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
 }
 
+size_t ObjectsOf(const google::protobuf::Descriptor& type, std::string_view bytes) {
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  return CountObjects(type, &stream);
+}
+
 absl::StatusOr<std::string> Rewrite(absl::Span<const std::string_view> pieces) {
   std::string bytes;
   size_t size = 0;
   for (const std::string_view piece : pieces) size += piece.size();
   bytes.reserve(size);
   for (const std::string_view piece : pieces) bytes.append(piece);
+  if (ObjectsOf(*MutateRowsRequest::descriptor(), bytes) > kMaxMutateRowsObjects) {
+    return Invalid("a MutateRows call must have at most ", kMaxMutateRowsObjects,
+                   " messages and texts");
+  }
   MutateRowsRequest request;
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::InternalError("the request is not a MutateRowsRequest");
@@ -287,8 +298,17 @@ bool MutateRowsMessage::ReadMutation(std::string_view bytes) {
   if (++mutation_count_ > kMost) return true;
   Change& change = changes_.emplace_back();
   if (ReadAsSetCell(bytes, &change.set)) return true;
+  if (HasTooManyObjects(bytes)) return false;
   change.other = std::make_unique<Mutation>();
   return ParseNested(bytes, change.other.get());
+}
+
+// What has too many is not plain, and is refused as a whole.
+bool MutateRowsMessage::HasTooManyObjects(std::string_view mutation) {
+  constexpr size_t kLargestUncounted = 128;
+  objects_ +=
+      mutation.size() <= kLargestUncounted ? 1 : ObjectsOf(*Mutation::descriptor(), mutation);
+  return objects_ > kMaxMutateRowsObjects;
 }
 
 absl::Status MutateRowsMessage::MutationOf(size_t entry, Timestamp now,

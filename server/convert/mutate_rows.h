@@ -34,7 +34,8 @@ class MutateRowsMessage {
   using Pieces = absl::Span<const std::string_view>;
 
   // The bytes outlive the message. INTERNAL, as gRPC says it, if they are not a MutateRowsRequest;
-  // but what follows the last of 100,000 mutations is not looked at. Distrusts each byte. Cost: a
+  // but what follows the last of 100,000 mutations is not looked at. INVALID_ARGUMENT: it has more
+  // objects than kMaxMutateRowsObjects. Distrusts each byte. Cost: a
   // pass over the bytes without the values, if the request is plain; entries that are in several
   // pieces are copied.
   static absl::StatusOr<MutateRowsMessage> Read(Pieces pieces);
@@ -77,6 +78,8 @@ class MutateRowsMessage {
 
   // Whether a text is UTF-8: ASCII is, and of another text protocol buffers decide, by writing it.
   bool CanTake(std::string_view text) const;
+  // Counts what protocol buffers would make of a mutation.
+  bool HasTooManyObjects(std::string_view mutation);
 
   std::string_view table_name_;
   std::string_view authorized_view_name_;
@@ -86,6 +89,7 @@ class MutateRowsMessage {
   std::vector<Change> changes_;
   Joined joined_;
   std::unique_ptr<std::string> rewritten_;
+  size_t objects_ = 0;  // of mutations that are not a SetCell
 };
 
 // A MutateRowsResponse with an entry for each status, in their order. After a megabyte of texts the

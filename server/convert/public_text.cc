@@ -31,7 +31,10 @@ size_t ServerSize(std::string_view text) {
   size += kServerName.size();
   const size_t digits = size;
   while (size < text.size() && IsDecimal(text[size])) ++size;
-  return size > digits && (size == text.size() || !IsNameByte(text[size])) ? size : 0;
+  // Within a path it is a part of a resource's name, which the request has brought along: those of
+  // files are replaced as a whole.
+  const bool is_whole = size == text.size() || (!IsNameByte(text[size]) && text[size] != '/');
+  return size > digits && is_whole ? size : 0;
 }
 
 std::string_view WithoutOtherTables(std::string_view message) {
@@ -82,7 +85,8 @@ std::string PublicText::Of(std::string_view message) const {
     if (begins_word && !is_quoted) {
       Match match = Path(rest);
       if (match.size == 0) match = Table(rest);
-      if (match.size == 0) match = {ServerSize(rest), "a tablet server"};
+      const bool is_in_path = i > 0 && text[i - 1] == '/';
+      if (match.size == 0 && !is_in_path) match = {ServerSize(rest), "a tablet server"};
       if (match.size > 0) {
         out += match.replacement;
         i += match.size;

@@ -49,6 +49,11 @@ absl::StatusOr<RowRange> ToRowRange(const google::bigtable::v2::RowRange& range)
 }  // namespace
 
 absl::StatusOr<RowSet> ToRowSet(const google::bigtable::v2::RowSet& rows) {
+  const size_t size = rows.ByteSizeLong();
+  if (size > kMaxRowSetSize) {
+    return Invalid("a row set must have at most ", kMaxRowSetSize, " bytes, and this one has ",
+                   size);
+  }
   if (rows.row_keys().empty() && rows.row_ranges().empty()) return RowSet(RowRange::All());
   RowSet set;
   for (int i = 0; i < rows.row_keys_size(); ++i) {

@@ -68,12 +68,13 @@ DataService::DataService(ServedTables* tables, ResponseParams* response_params,
   AddUnary(METHOD("ReadModifyWriteRow"), Method::kReadModifyWriteRow,
            &RowHandlers::ReadModifyWriteRow);
   AddUnary(METHOD("PingAndWarm"), Method::kPingAndWarm, &RowHandlers::PingAndWarm);
-  Add(METHOD("MutateRows"), Method::kMutateRows, queues_.unary_calls(),
+  // Its requests have no objects but for some mutations, which it counts itself.
+  Add(METHOD("MutateRows"), Method::kMutateRows, nullptr, queues_.unary_calls(),
       [this](ServedMethod* served) {
         return std::make_unique<MutateRowsCall>(served, &handlers_);
       });
-  Add(METHOD("GetClientConfiguration"), Method::kGetClientConfiguration, queues_.unary_calls(),
-      [this](ServedMethod* served) {
+  Add(METHOD("GetClientConfiguration"), Method::kGetClientConfiguration,
+      data::PingAndWarmRequest::descriptor(), queues_.unary_calls(), [this](ServedMethod* served) {
         return std::make_unique<ClientConfigurationCall>(served, &handlers_);
       });
   AddWhatIsNotServed();
@@ -85,7 +86,8 @@ absl::Status DataService::Start() {
   return absl::OkStatus();
 }
 
-void DataService::Add(const char* name, Method method, EventQueue* events,
+void DataService::Add(const char* name, Method method,
+                      const google::protobuf::Descriptor* request_type, EventQueue* events,
                       ServedMethod::Create create) {
   AddMethod(new RpcServiceMethod(name, RpcMethod::BIDI_STREAMING, nullptr));
   const int number = static_cast<int>(methods_.size());
@@ -95,27 +97,29 @@ void DataService::Add(const char* name, Method method, EventQueue* events,
                                      grpc::ServerCompletionQueue* requests, void* tag) {
     RequestAsyncBidiStreaming(number, context, writer, event_queue, requests, tag);
   };
-  methods_.push_back(
-      std::make_unique<ServedMethod>(&queues_, events, admission_, response_params_, errors_,
-                                     MethodCounters{monitor_->calls(), method},
-                                     monitor_->slow_requests(), accept, std::move(create)));
+  methods_.push_back(std::make_unique<ServedMethod>(
+      &queues_, events, admission_, response_params_, errors_,
+      MethodCounters{monitor_->calls(), method}, monitor_->slow_requests(), request_type, accept,
+      std::move(create)));
 }
 
 template <typename Request, typename Response>
 void DataService::AddUnary(const char* name, Method method,
                            absl::Status (RowHandlers::*handler)(const grpc::ServerContext&,
                                                                 const Request&, Response*) const) {
-  Add(name, method, queues_.unary_calls(), [this, handler](ServedMethod* served) {
-    return std::make_unique<UnaryCall<Request, Response>>(served, &handlers_, handler);
-  });
+  Add(name, method, Request::descriptor(), queues_.unary_calls(),
+      [this, handler](ServedMethod* served) {
+        return std::make_unique<UnaryCall<Request, Response>>(served, &handlers_, handler);
+      });
 }
 
 void DataService::AddStreams() {
-  Add(METHOD("ReadRows"), Method::kReadRows, queues_.streams(), [this](ServedMethod* served) {
-    return std::make_unique<ReadRowsCall>(served, read_rows_parts_);
-  });
-  Add(METHOD("SampleRowKeys"), Method::kSampleRowKeys, queues_.streams(),
+  Add(METHOD("ReadRows"), Method::kReadRows, data::ReadRowsRequest::descriptor(), queues_.streams(),
       [this](ServedMethod* served) {
+        return std::make_unique<ReadRowsCall>(served, read_rows_parts_);
+      });
+  Add(METHOD("SampleRowKeys"), Method::kSampleRowKeys, data::SampleRowKeysRequest::descriptor(),
+      queues_.streams(), [this](ServedMethod* served) {
         return std::make_unique<SampleRowKeysCall>(served, &handlers_);
       });
 }

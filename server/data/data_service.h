@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "google/protobuf/descriptor.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/impl/service_type.h"
 
@@ -47,7 +48,8 @@ class DataService final : public grpc::Service {
   const Streams& streams() const { return streams_; }
 
  private:
-  void Add(const char* name, Method method, EventQueue* events, ServedMethod::Create create);
+  void Add(const char* name, Method method, const google::protobuf::Descriptor* request_type,
+           EventQueue* events, ServedMethod::Create create);
   template <typename Request, typename Response>
   void AddUnary(const char* name, Method method,
                 absl::Status (RowHandlers::*handler)(const grpc::ServerContext&, const Request&,

@@ -22,23 +22,40 @@ constexpr size_t kLargestMessage = 512 << 10;
 // Bytes of the messages of all streams together, as long as each has at least kFirstMessage.
 constexpr size_t kAllMessages = 64 << 20;
 
+// As how many streams one with these rows counts: the reader has them once more.
+size_t WeightOf(const RowSet& rows) {
+  size_t bytes = 0;
+  for (const RowRange& range : rows.ranges()) {
+    bytes += sizeof(RowRange) + range.begin().size() +
+             (range.end().has_value() ? range.end()->size() : 0);
+  }
+  return 1 + 2 * bytes / Streams::kMemoryOfOne;
+}
+
 }  // namespace
 
 ReadRowsCall::ReadRowsCall(ServedMethod* method, const ReadRowsParts& parts)
     : ServedCall(method), parts_(parts), chunks_(kFirstMessage), message_size_(kFirstMessage) {}
 
 ServedCall::Step ReadRowsCall::Begin(grpc::ByteBuffer* request) {
-  // Each keeps a message, its rows and its filter, however long its client waits.
-  if (parts_.streams->running() >= parts_.most_streams) {
-    return End(absl::ResourceExhaustedError(
-        Cat("there are ", parts_.most_streams, " open streams, as many as --memory allows")));
-  }
+  // Before anything is made of the request.
+  if (const absl::Status status = CheckRoom(1); !status.ok()) return End(status);
   const absl::StatusOr<Filter> filter = Take(request);
   if (!table_name_.empty()) SetResource(table_name_, filter.ok());
   if (!filter.ok()) return End(filter.status());
-  running_.emplace(parts_.streams);
+  const size_t weight = WeightOf(rows_);
+  if (const absl::Status status = CheckRoom(weight); !status.ok()) return End(status);
+  running_.emplace(parts_.streams, weight);
   reader_.emplace(table_->ReadRows(rows_, *filter, options_));
   return Advance();
+}
+
+// Each keeps a message, its rows and its filter, however long its client waits.
+absl::Status ReadRowsCall::CheckRoom(size_t weight) const {
+  if (parts_.streams->weight() + weight <= parts_.most_streams) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      Cat("there are ", parts_.streams->running(), " open streams, as many as --memory allows",
+          weight > 1 ? " beside one of so many keys and ranges" : ""));
 }
 
 ServedCall::Step ReadRowsCall::Continue(bool is_there) {

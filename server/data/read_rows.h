@@ -44,7 +44,7 @@ struct ReadRowsParts {
   const Authentication* authentication = nullptr;
   Streams* streams = nullptr;
   RowSampler* sampler = nullptr;
-  size_t most_streams = 0;  // RESOURCE_EXHAUSTED beyond
+  size_t most_streams = 0;  // Streams::weight(); RESOURCE_EXHAUSTED beyond
 };
 
 class ReadRowsCall final : public ServedCall {
@@ -54,6 +54,7 @@ class ReadRowsCall final : public ServedCall {
  private:
   Step Begin(grpc::ByteBuffer* request) override;
   Step Continue(bool is_there) override;
+  absl::Status CheckRoom(size_t weight) const;
   absl::StatusOr<Filter> Take(grpc::ByteBuffer* bytes);
   absl::StatusOr<Filter> Take(const data::ReadRowsRequest& request);
   Step Advance();

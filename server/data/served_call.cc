@@ -10,6 +10,7 @@
 #include "grpcpp/impl/codegen/proto_utils.h"
 
 #include "server/calls/call_info.h"
+#include "server/calls/request_objects.h"
 #include "server/convert/errors.h"
 #include "server/convert/status.h"
 
@@ -100,8 +101,10 @@ void ServedCall::Execute(bool has_request) {
     return Finish();
   }
   const size_t size = request_.Length();
+  const size_t counted =
+      method_->request_type_ == nullptr ? size : CountedSize(request_, *method_->request_type_);
   const absl::Status status =
-      admission->BeginExecution(this, size, [this] { return TimeLeft(context_); });
+      admission->BeginExecution(this, counted, [this] { return TimeLeft(context_); });
   if (!status.ok()) {
     request_.Clear();
     EndUnexecuted(status);
@@ -111,7 +114,7 @@ void ServedCall::Execute(bool has_request) {
   request_size_ = size;
   trace_.Begins(timer_->began());
   const Step step = RunStep([&] { return Begin(&request_); });
-  admission->EndExecution(size);
+  admission->EndExecution(counted);
   if (step == Step::kEnds) Finish();
 }
 

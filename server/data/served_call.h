@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "google/protobuf/descriptor.h"
 #include "google/protobuf/message_lite.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/server_context.h"
@@ -57,10 +58,12 @@ class ServedMethod {
                                     grpc::ServerCompletionQueue* requests, void* tag)>;
   using Create = std::function<std::unique_ptr<ServedCall>(ServedMethod* method)>;
 
-  // The pointers outlive this. `events` is one of the queues' own.
+  // The pointers outlive this. `events` is one of the queues' own. `request_type`: of the objects
+  // that are made of a request (calls/request_objects.h); null if it is read in another way.
   ServedMethod(CallQueues* queues, EventQueue* events, Admission* admission,
                ResponseParams* response_params, ClientErrors* errors, MethodCounters counters,
-               SlowRequests* slow_requests, Accept accept, Create create)
+               SlowRequests* slow_requests, const google::protobuf::Descriptor* request_type,
+               Accept accept, Create create)
       : queues_(queues),
         events_(events),
         admission_(admission),
@@ -68,6 +71,7 @@ class ServedMethod {
         errors_(errors),
         counters_(counters),
         slow_requests_(slow_requests),
+        request_type_(request_type),
         accept_(std::move(accept)),
         create_(std::move(create)) {}
   ServedMethod(const ServedMethod&) = delete;
@@ -87,6 +91,7 @@ class ServedMethod {
   ClientErrors* const errors_;
   const MethodCounters counters_;
   SlowRequests* const slow_requests_;
+  const google::protobuf::Descriptor* const request_type_;
   const Accept accept_;
   const Create create_;
   std::atomic<int> accepting_{0};  // calls that wait for a request

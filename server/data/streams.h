@@ -28,18 +28,27 @@ class Streams {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // The time in which a stream runs.
+  // What an open stream may cost, in bytes: a message of 16 KiB, and its rows and its filter. One
+  // whose rows cost more counts as several.
+  static constexpr size_t kMemoryOfOne = 32 << 10;
+
+  // The time in which a stream runs, which counts as `weight` streams.
   class Running {
    public:
-    explicit Running(Streams* streams) : running_(&streams->running_) {
-      running_->fetch_add(1, std::memory_order_relaxed);
+    Running(Streams* streams, size_t weight) : streams_(*streams), weight_(weight) {
+      streams_.running_.fetch_add(1, std::memory_order_relaxed);
+      streams_.weight_.fetch_add(weight_, std::memory_order_relaxed);
     }
-    ~Running() { running_->fetch_sub(1, std::memory_order_relaxed); }
+    ~Running() {
+      streams_.running_.fetch_sub(1, std::memory_order_relaxed);
+      streams_.weight_.fetch_sub(weight_, std::memory_order_relaxed);
+    }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
    private:
-    std::atomic<size_t>* const running_;
+    Streams& streams_;
+    const size_t weight_;
   };
 
   struct Reader {
@@ -65,6 +74,8 @@ class Streams {
   // Streams that run, those of them that wait for their clients, and those of these that hold
   // something.
   size_t running() const { return running_.load(std::memory_order_relaxed); }
+  // As how many all of them count.
+  size_t weight() const { return weight_.load(std::memory_order_relaxed); }
   size_t waiting() const;
   size_t holding() const;
 
@@ -75,6 +86,7 @@ class Streams {
   const std::function<void()> look_after_;
   const std::chrono::milliseconds most_wait_;
   std::atomic<size_t> running_{0};
+  std::atomic<size_t> weight_{0};
   mutable std::mutex mutex_;
   std::condition_variable ends_changed_;
   bool ends_ = false;

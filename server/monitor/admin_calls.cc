@@ -13,6 +13,8 @@
 #include "google/rpc/status.pb.h"
 #include "grpcpp/support/interceptor.h"
 
+#include "server/convert/errors.h"
+
 namespace bigtable::server {
 namespace {
 
@@ -36,6 +38,10 @@ bool ChangesSomething(std::string_view method) {
 // As the client of the method sees it.
 grpc::Status ForClient(std::string_view method, const grpc::Status& status, ClientErrors* errors) {
   if (status.ok()) return status;
+  if (status.error_message().empty()) {  // gRPC's own error, which has no text
+    return grpc::Status(status.error_code(),
+                        Cat("the bytes of the request are no request of ", method));
+  }
   const absl::Status full(static_cast<absl::StatusCode>(static_cast<int>(status.error_code())),
                           status.error_message());
   const absl::Status shortened = errors->For(method, full);

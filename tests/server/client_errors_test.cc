@@ -12,6 +12,7 @@
 
 #include "bigtable/string_view.h"
 
+#include "server/convert/errors.h"
 #include "server/convert/public_text.h"
 
 namespace bigtable::server {
@@ -53,6 +54,16 @@ TEST(PublicTextTest, HasNoNamesOfTabletServersAndNoOtherNamesOfTables) {
 TEST(PublicTextTest, LeavesWhatARequestHasBroughtAlong) {
   const std::string row = "row \"/var/my db/sst\\\" server-3 table q..j..t\" is too long";
   EXPECT_EQ(Public(row), row);
+  for (const char* name : {"projects/server-1/instances/i/tables/t",
+                           "projects/p/instances/server-1/tables/server-2"}) {
+    const std::string error = absl::StrCat("Table not found: ", name);
+    EXPECT_EQ(Public(error), error);
+  }
+}
+
+TEST(OneLineTest, WhatARequestHasBroughtAlongBeginsNoLineOfTheLog) {
+  EXPECT_EQ(OneLine("Table not found: projects/\n\x1b[2J\x7f\r/\xc3\xa9 \"x\""),
+            "Table not found: projects/\\x0a\\x1b[2J\\x7f\\x0d/\xc3\xa9 \"x\"");
 }
 
 TEST(ClientErrorsTest, TheLogHasTheWholeMessageOfAnErrorThatWasShortened) {

@@ -68,6 +68,13 @@ TEST_F(ColumnFamiliesTest, AnErrorInTheLastModificationChangesNothing) {
   EXPECT_TRUE(ModifyError(first + "id: 'a:b' create {} }").starts_with("INVALID_ARGUMENT: "));
   EXPECT_EQ(ModifyError(""),
             "INVALID_ARGUMENT: ModifyColumnFamilies must have at least one modification");
+  std::string again;
+  for (int i = 0; i <= 500; ++i) {
+    again += " modifications { id: 'x' create {} } modifications { id: 'x' drop: true }";
+  }
+  EXPECT_EQ(ModifyError(again),
+            "INVALID_ARGUMENT: ModifyColumnFamilies must have at most 1000 modifications, and has "
+            "1002");
   std::string many;
   for (int i = 0; i < 99; ++i) {
     many += " modifications { id: 'f" + std::to_string(i) + "' create {} }";

@@ -292,6 +292,38 @@ TEST(MutateRowsMessageTest, CountsWhatIsTooMuch) {
             "INVALID_ARGUMENT: there must be at most 100000 entries, and there are 100001");
 }
 
+// Protocol buffers make an object of each field that they do not know.
+TEST(MutateRowsMessageTest, RefusesWhatWouldHaveTooManyObjects) {
+  std::string fields;
+  for (size_t i = 0; i <= kMaxMutateRowsObjects / 2; ++i) fields += std::string("\x7a\x00", 2);
+  const auto nested = [](const std::string& bytes) {
+    std::string size;
+    for (size_t rest = bytes.size(); rest > 0; rest >>= 7) {
+      size.push_back(static_cast<char>((rest & 0x7f) | (rest >= 0x80 ? 0x80 : 0)));
+    }
+    return "\x12" + size + bytes;
+  };
+  for (const std::string& bytes : {fields, nested(fields), nested(nested(fields))}) {
+    const absl::StatusOr<MutateRowsMessage> message = ReadWhole(bytes);
+    EXPECT_EQ(message.status().code(), absl::StatusCode::kInvalidArgument);
+  }
+  // A mutation of any kind has few.
+  MutateRowsRequest request;
+  for (int i = 0; i < kMaxMutations; ++i) {
+    MutateRowsRequest::Entry* const entry = request.add_entries();
+    entry->set_row_key("r");
+    entry->mutable_idempotency()->set_token("t");
+    auto* const add = entry->add_mutations()->mutable_add_to_cell();
+    add->set_family_name("f");
+    add->mutable_column_qualifier()->set_raw_value("q");
+    add->mutable_timestamp()->set_raw_timestamp_micros(1000);
+    add->mutable_input()->set_raw_value("v");
+  }
+  const absl::StatusOr<MutateRowsMessage> message = ReadWhole(request.SerializeAsString());
+  ASSERT_TRUE(message.ok()) << message.status();
+  EXPECT_EQ(message->mutation_count(), kMaxMutations);
+}
+
 TEST(MutateRowsResponseTest, HasTheStatusesThatProtocolBuffersRead) {
   std::vector<absl::Status> statuses(300);
   statuses[0] = absl::NotFoundError("no family");
