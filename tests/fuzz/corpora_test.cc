@@ -2,16 +2,19 @@
 // found stays found, in every build and with every compiler.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 
 #include "fuzz/target.h"
 #include "support/random.h"
+#include "support/seeds.h"
 
 namespace bigtable {
 namespace {
@@ -23,14 +26,21 @@ std::string BytesOf(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The names of all targets: each has a folder.
+// The names of all targets that are built: each has a folder.
 std::vector<std::string> Names() {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(BIGTABLE_FUZZ_CORPUS)) {
-    names.push_back(entry.path().filename());
+    const std::string name = entry.path().filename();
+    if (BIGTABLE_FUZZ_SERVER || !name.starts_with("server_")) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// How many changes of each file a target is given: some make tables.
+int ChangesFor(const std::string& target) {
+  if (target == "c_api" || target == "server_data" || target == "server_admin") return 10;
+  return target == "server_http" ? 50 : 1000;
 }
 
 // A few bytes are changed, removed or doubled.
@@ -54,6 +64,27 @@ std::string Changed(std::string bytes, Random* random) {
   return bytes;
 }
 
+std::vector<std::string> CorpusOf(const std::string& target) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(fs::path(BIGTABLE_FUZZ_CORPUS) / target)) {
+    paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::string> files;
+  for (const fs::path& path : paths) files.push_back(BytesOf(path));
+  return files;
+}
+
+// Any bytes, or the beginning of a file and the end of another one, with changes.
+std::string RandomInput(const std::vector<std::string>& files, Random* random) {
+  if (random->OneIn(2)) return random->Bytes(random->Below(300));
+  std::string bytes = random->Pick(files);
+  const std::string& other = random->Pick(files);
+  bytes.resize(random->Between(0, bytes.size()));
+  bytes.append(other, random->Between(0, other.size()));
+  return random->OneIn(4) ? bytes : Changed(std::move(bytes), random);
+}
+
 class CorporaTest : public testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(All, CorporaTest, testing::ValuesIn(Names()),
@@ -62,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(All, CorporaTest, testing::ValuesIn(Names()),
 TEST_P(CorporaTest, TheTargetStandsItsCorpusAndChangesOfIt) {
   const FuzzTarget target = FindFuzzTarget(GetParam());
   ASSERT_NE(target, nullptr) << "there is a corpus, and no target";
-  const int changes = GetParam() == "c_api" ? 10 : 1000;  // each makes a table
+  const int changes = ChangesFor(GetParam());
   Random random(1);
   size_t files = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(BIGTABLE_FUZZ_CORPUS) / GetParam())) {
@@ -74,6 +105,16 @@ TEST_P(CorporaTest, TheTargetStandsItsCorpusAndChangesOfIt) {
   }
   EXPECT_GT(files, 0u);
   target("");
+}
+
+TEST_P(CorporaTest, TheTargetStandsRandomInputs) {
+  const FuzzTarget target = FindFuzzTarget(GetParam());
+  ASSERT_NE(target, nullptr);
+  const std::vector<std::string> files = CorpusOf(GetParam());
+  ForEachSeed(10 * ChangesFor(GetParam()), [&](uint64_t seed) {
+    Random random(seed);
+    target(RandomInput(files, &random));
+  });
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
 // The seeds of the corpora: one valid input of each form that a target takes, from which libFuzzer
 // makes others. BIGTABLE_REWRITE_TESTDATA=1 writes their files anew, after a change of a format.
+#include "fuzz/seeds.h"
+
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -35,21 +32,6 @@
 
 namespace bigtable {
 namespace {
-
-namespace fs = std::filesystem;
-
-// By target and name.
-using Seeds = std::map<std::string, std::map<std::string, std::string>>;
-
-// As FuzzInput::Piece takes it.
-std::string AsPiece(std::string_view bytes) {
-  std::string piece = {static_cast<char>(bytes.size() & 0xff),
-                       static_cast<char>(bytes.size() >> 8)};
-  return piece.append(bytes);
-}
-std::string WithForm(uint8_t form, std::string_view bytes) {
-  return std::string(1, static_cast<char>(form)).append(bytes);
-}
 
 std::string SeedKey(std::string_view row, SequenceNumber sequence) {
   std::string key = RowPrefix(row);
@@ -249,21 +231,7 @@ TEST(SeedsTest, TheCommittedSeedsAreThoseOfTheFormats) {
   AddMetadata(&seeds);
   AddMessages(&seeds);
   AddCalls(&seeds);
-  const bool rewrite = std::getenv("BIGTABLE_REWRITE_TESTDATA") != nullptr;
-  for (const auto& [target, files] : seeds) {
-    const fs::path folder = fs::path(BIGTABLE_FUZZ_CORPUS) / target;
-    for (const auto& [name, bytes] : files) {
-      const fs::path path = folder / ("seed_" + name);
-      if (rewrite) {
-        fs::create_directories(folder);
-        std::ofstream(path, std::ios::binary) << bytes;
-      }
-      std::ifstream in(path, std::ios::binary);
-      const std::string committed(std::istreambuf_iterator<char>(in), {});
-      // Another version of zstd may compress to other bytes.
-      EXPECT_TRUE(name == "zstd" ? !committed.empty() : committed == bytes) << path;
-    }
-  }
+  CompareSeeds(seeds);
 }
 
 }  // namespace
