@@ -31,6 +31,7 @@
 #include "bigtable/sstable.h"
 #include "bigtable/statistics.h"
 #include "bigtable/string_view.h"
+#include "bigtable/system_shortage.h"
 #include "bigtable/table.h"
 #include "bigtable/tablet_info.h"
 #include "bigtable/timestamp.h"

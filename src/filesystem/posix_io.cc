@@ -6,6 +6,10 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "absl/strings/cord.h"
+
+#include "bigtable/system_shortage.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "filesystem/file_errors.h"
@@ -44,6 +48,9 @@ absl::StatusCode CodeOf(int error) {
   }
 }
 
+// A payload of a status, which is empty.
+constexpr std::string_view kShortage = "bigtable/system-shortage";
+
 constexpr uint64_t kMaxOffset = std::numeric_limits<off_t>::max();
 
 }  // namespace
@@ -51,7 +58,16 @@ constexpr uint64_t kMaxOffset = std::numeric_limits<off_t>::max();
 absl::Status PosixError(std::string_view path, std::string_view operation, int error) {
   // Not strerror(), whose result another thread may overwrite.
   const std::string reason = std::generic_category().message(error);
-  return absl::Status(CodeOf(error), Cat(path, ": ", operation, ": ", reason));
+  absl::Status status(CodeOf(error), Cat(path, ": ", operation, ": ", reason));
+  // A file that is larger than the process may write is none: there will never be room for it.
+  if (absl::IsResourceExhausted(status) && error != EFBIG) {
+    status.SetPayload(ToAbsl(kShortage), absl::Cord());
+  }
+  return status;
+}
+
+bool IsSystemShortage(const absl::Status& status) {
+  return status.GetPayload(ToAbsl(kShortage)).has_value();
 }
 
 int Fd::Close() {
