@@ -15,8 +15,8 @@ namespace bigtable::server {
 
 const uint64_t Health::kLeastFreeBytes = DatabaseOptions().log_segment_size;
 
-Health::Health(Database* database, std::string directory,
-               std::function<void(const absl::Status&)> report, uint64_t least_free_bytes)
+Health::Health(Database* database, std::string directory, std::function<void(const State&)> report,
+               uint64_t least_free_bytes)
     : database_(database),
       directory_(std::move(directory)),
       report_(std::move(report)),
@@ -39,12 +39,22 @@ Health::~Health() {
   thread_.join();
 }
 
-absl::Status Health::Check() const {
+Health::State Health::Check() const {
+  State state{.reads = CheckReads(), .writes = {}};
+  state.writes = state.reads.ok() ? CheckWrites() : state.reads;
+  return state;
+}
+
+absl::Status Health::CheckReads() const {
   struct stat status = {};
   if (stat(directory_.c_str(), &status) != 0 || status.st_dev != device_ ||
       status.st_ino != inode_) {
     return absl::DataLossError(Cat("the directory ", directory_, " is not there any more"));
   }
+  return absl::OkStatus();
+}
+
+absl::Status Health::CheckWrites() const {
   const DatabaseStatistics statistics = database_->Statistics();
   SERVER_RETURN_IF_ERROR(statistics.background_error);
   for (const FailingWork& work : statistics.failing_work) SERVER_RETURN_IF_ERROR(work.status);
@@ -64,12 +74,14 @@ absl::Status Health::CheckSpace() const {
 }
 
 void Health::Run() {
-  absl::Status last = Check();
+  State last = Check();
   std::unique_lock<std::mutex> lock(mutex_);
   while (!ends_changed_.wait_for(lock, std::chrono::seconds(1), [this] { return ends_; })) {
     lock.unlock();
-    absl::Status now = Check();
-    if (now.code() != last.code()) report_(now);
+    State now = Check();
+    const bool has_changed =
+        now.reads.code() != last.reads.code() || now.writes.code() != last.writes.code();
+    if (has_changed) report_(now);
     last = std::move(now);
     lock.lock();
   }

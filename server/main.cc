@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <sys/resource.h>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -91,6 +92,10 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
   app->add_option("--threads", options->threads, "The most threads that run calls of one kind")
       ->check(Number())
       ->capture_default_str();
+  app->add_option("--connections", options->connections,
+                  "The most connections of clients; 0: one for each 64 KiB of --memory")
+      ->check(Number())
+      ->capture_default_str();
   app->add_option("--certificate", options->certificate, "TLS: file of the certificate, PEM");
   app->add_option("--key", options->key, "TLS: file of its key, PEM");
   app->add_option("--client-authority", options->client_authority,
@@ -129,8 +134,18 @@ int Fail(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
 }
 
+// Many systems let a process open 1024 files unless it asks for more, which is few for SSTables and
+// connections.
+void AllowAllDescriptors() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int Serve(const ServerOptions& options) {
   SetUpMalloc();
+  AllowAllDescriptors();
   // Before there are threads, which inherit it: only this thread takes these signals.
   sigset_t signals;
   sigemptyset(&signals);

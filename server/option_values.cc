@@ -30,6 +30,7 @@ std::vector<std::pair<std::string, std::string>> ValuesOf(const ServerOptions& o
       {"durability", TextOf(options.durability)},
       {"memory", Cat(options.memory)},
       {"threads", Cat(options.threads)},
+      {"connections", Cat(options.connections)},
       {"certificate", options.certificate},
       {"key", options.key},
       {"client-authority", options.client_authority},

@@ -104,6 +104,9 @@ absl::Status CheckOptions(const ServerOptions& options) {
   if (options.threads < 2 || options.threads > 4096) {
     return Invalid("--threads ", options.threads, ": must be 2 to 4096");
   }
+  if (options.connections > 1'000'000) {
+    return Invalid("--connections ", options.connections, ": must be at most 1000000");
+  }
   if (options.drain_seconds < 0 || options.drain_seconds > 3600) {
     return Invalid("--drain ", options.drain_seconds, ": must be 0 to 3600 seconds");
   }

@@ -30,6 +30,8 @@ struct ServerOptions {
   Durability durability = Durability::kBuffered;
   uint64_t memory = uint64_t{512} << 20;  // bytes: see calls/request_limits.h
   int threads = 2048;                     // the most that run calls of one kind
+  // The most that are open to `address`; 0: as --memory allows (connections/connection_limit.h).
+  uint64_t connections = 0;
 
   // Files of PEM. The certificate and its key go together; with `client_authority`, clients must
   // have a certificate that it has signed.

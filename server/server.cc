@@ -1,9 +1,11 @@
 #include "server/server.h"
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -16,12 +18,13 @@
 
 #include "bigtable/options.h"
 
+#include "grpc/compression.h"
 #include "grpc/grpc.h"
 #include "grpc/support/log.h"
 #include "server/calls/deadline.h"
 #include "server/calls/process_memory.h"
+#include "server/connections/connection_limit.h"
 #include "server/convert/errors.h"
-#include "server/monitor/admin_calls.h"
 #include "server/option_values.h"
 #include "server/start_checks.h"
 #include "server/tls_files.h"
@@ -37,6 +40,12 @@ constexpr int kMostMessageBytes = static_cast<int>(RequestLimits::kLargest) + (1
 constexpr int kMostFrameBytes = 256 << 10;
 // A connection whose client does not answer for this long is closed.
 constexpr int kKeepAliveMillis = 60'000;
+// Calls that a client may have open on a connection. It keeps further ones to itself until one has
+// ended; Cloud Bigtable takes a hundred.
+constexpr int kMostStreamsOfAConnection = 1000;
+// How long a client may take until TLS and HTTP/2 have begun. One that sends nothing has a
+// connection that others may lack.
+constexpr int kHandshakeMillis = 20'000;
 // How often a client may ask whether the connection is there.
 constexpr int kLeastPingMillis = 5'000;
 
@@ -102,6 +111,15 @@ RequestLimits LimitsOf(const ServerOptions& options, uint64_t before) {
   return limits;
 }
 
+// Decompression is the server's (calls/gzip.h), which knows gzip alone; of other compressions gRPC
+// says UNIMPLEMENTED.
+void KeepCompressed(grpc::ServerBuilder* builder) {
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  constexpr unsigned kAlgorithms = 1U << GRPC_COMPRESS_NONE | 1U << GRPC_COMPRESS_GZIP;
+  builder->AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
+                              static_cast<int>(kAlgorithms));
+}
+
 // gRPC's own quota of memory would reset streams, also those of calls that were executed. So it has
 // none. Without its probe of the bandwidth, windows stay as they are at first.
 void LimitMemory(const RequestLimits& limits, grpc::ServerBuilder* builder) {
@@ -143,19 +161,31 @@ void Server::LogError(std::string_view method, const absl::Status& error, uint64
                before.empty() ? "" : Cat(" (", before, ")").c_str());
 }
 
+template <size_t kCount>
+void Server::ReportCounts(const char* message, const std::array<std::string_view, kCount>& names,
+                          const std::array<uint64_t, kCount>& counts) const {
+  JsonLog::Fields fields;
+  std::string text;
+  for (size_t i = 0; i < kCount; ++i) {
+    if (counts[i] == 0) continue;
+    fields[std::string(names[i])] = Cat(counts[i]);
+    text += Cat(" ", names[i], "=", counts[i]);
+  }
+  if (log_ != nullptr) return Log(LogSeverity::kWarning, message, fields);
+  std::fprintf(stderr, "bigtable-server: %s:%s\n", message, text.c_str());
+}
+
 // Refused calls are no changes, and their callers hear of them; whoever runs the server hears that
 // there are some.
 void Server::ReportRefusals(const Admission::Counts& counts) const {
-  JsonLog::Fields fields;
-  std::string text;
-  for (size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] == 0) continue;
-    fields[std::string(Admission::kReasonNames[i])] = Cat(counts[i]);
-    text += Cat(" ", Admission::kReasonNames[i], "=", counts[i]);
-  }
-  constexpr const char* kMessage = "refused calls for want of memory (--memory)";
-  if (log_ != nullptr) return Log(LogSeverity::kWarning, kMessage, fields);
-  std::fprintf(stderr, "bigtable-server: %s:%s\n", kMessage, text.c_str());
+  ReportCounts("refused calls for want of memory (--memory)", Admission::kReasonNames, counts);
+}
+
+void Server::ReportConnections(const Acceptor::Counts& counts) const {
+  ReportCounts(
+      "connections were closed, as there are too many (--connections), or could not be "
+      "accepted for want of descriptors",
+      Acceptor::kReasonNames, counts);
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
@@ -168,9 +198,16 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   if (!options.client_authority.empty()) server->authentication_.UseCertificates();
   server->authentication_.SetAdministrators(options.administrators);
   SERVER_ASSIGN_OR_RETURN(server->credentials_, CredentialsOf(options));
-  SERVER_RETURN_IF_ERROR(server->OpenDatabase());
-  SERVER_RETURN_IF_ERROR(server->Listen());
-  if (!options.http.empty()) SERVER_RETURN_IF_ERROR(server->ServeStatus());
+  // Threads that run as long as the server are started by constructors, as std::thread, which
+  // throws.
+  try {
+    SERVER_RETURN_IF_ERROR(server->OpenDatabase());
+    SERVER_RETURN_IF_ERROR(server->Serve());
+    if (!options.http.empty()) SERVER_RETURN_IF_ERROR(server->ServeStatus());
+  } catch (const std::system_error& error) {
+    return absl::ResourceExhaustedError(
+        Cat("the system has no thread for the server: ", error.code().message()));
+  }
   server->Log(LogSeverity::kInfo, "serving",
               {{"directory", options.directory},
                {"address", server->address()},
@@ -211,21 +248,31 @@ absl::Status Server::OpenDatabase() {
 }
 
 absl::Status Server::StartGrpc(grpc::ServerBuilder* builder) {
-  int port = 0;
-  builder->AddListeningPort(options_.address, credentials_, &port);
+  connections_ = builder->experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials_);
   const QuietGrpc quiet;
   grpc_ = builder->BuildAndStart();
-  const bool is_unix = options_.address.starts_with("unix:");
-  if (grpc_ != nullptr && (port != 0 || is_unix)) {
-    address_ = is_unix ? options_.address
-                       : Cat(options_.address.substr(0, options_.address.rfind(':') + 1), port);
-    return absl::OkStatus();
-  }
-  if (grpc_ == nullptr) data_.reset();  // of which gRPC would complain later
-  return absl::UnavailableError(Cat("--address ", options_.address, ": cannot be listened on"));
+  if (grpc_ != nullptr) return absl::OkStatus();
+  queues_.reset();  // of which gRPC would complain later
+  return absl::InternalError("gRPC does not start");
 }
 
-absl::Status Server::Listen() {
+absl::Status Server::Accept() {
+  const auto hand_over = [this](int descriptor) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.fd = descriptor;
+    connections_->HandleNewConnection(&parameters);
+  };
+  SERVER_ASSIGN_OR_RETURN(
+      acceptor_,
+      Acceptor::Start(options_.address, MostConnections(options_.connections, options_.memory),
+                      hand_over,
+                      [this](const Acceptor::Counts& counts) { ReportConnections(counts); }));
+  address_ = acceptor_->address();
+  return absl::OkStatus();
+}
+
+absl::Status Server::Serve() {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -236,35 +283,53 @@ absl::Status Server::Listen() {
       LimitsOf(options_, memory_before_),
       [this](const Admission::Counts& counts) { ReportRefusals(counts); });
   LimitMemory(admission_->limits(), &builder);
+  KeepCompressed(&builder);
   builder.SetMaxSendMessageSize(-1);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreamsOfAConnection);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMillis);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepAliveMillis);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingMillis);
-  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-  interceptors.push_back(
-      WatchAdminCalls(monitor_.calls(), &authentication_, &client_errors_, log_.get()));
-  builder.experimental().SetInterceptorCreators(std::move(interceptors));
-  builder.RegisterService(table_admin_.get());
-  builder.RegisterService(instance_admin_.get());
-  builder.RegisterService(operations_service_.get());
-  builder.RegisterService(engine_service_.get());
-  data_ = std::make_unique<DataService>(tables_.get(), response_params_.get(), &client_errors_,
-                                        &authentication_, &monitor_, admission_.get(),
-                                        builder.AddCompletionQueue(), options_.threads,
-                                        options_.memory / Streams::kMemoryOfOne);
-  builder.RegisterService(data_.get());
+  queues_ = std::make_unique<CallQueues>(builder.AddCompletionQueue(), options_.threads);
+  AddServices(&builder);
   SERVER_RETURN_IF_ERROR(StartGrpc(&builder));
-  SERVER_RETURN_IF_ERROR(data_->Start());
+  SERVER_RETURN_IF_ERROR(queues_->Start());
+  data_->StartMethods();
+  admin_api_->Start();
+  SERVER_RETURN_IF_ERROR(StartHealth());
+  return Accept();
+}
+
+void Server::AddServices(grpc::ServerBuilder* builder) {
+  const ServedParts parts = {.queues = queues_.get(),
+                             .admission = admission_.get(),
+                             .response_params = response_params_.get(),
+                             .errors = &client_errors_,
+                             .monitor = &monitor_};
+  data_ = std::make_unique<DataService>(parts, tables_.get(), &authentication_,
+                                        options_.memory / Streams::kMemoryOfOne);
+  builder->RegisterService(data_.get());
+  admin_api_ =
+      std::make_unique<AdminApi>(parts,
+                                 AdminApi::Services{.tables = table_admin_.get(),
+                                                    .instances = instance_admin_.get(),
+                                                    .operations = operations_service_.get(),
+                                                    .engine = engine_service_.get()},
+                                 AdminLog(&authentication_, log_.get()));
+  admin_api_->Register(builder);
+}
+
+absl::Status Server::StartHealth() {
   health_ = std::make_unique<Health>(
-      database_.get(), options_.directory, [this](const absl::Status& status) {
-        grpc_->GetHealthCheckService()->SetServingStatus(status.ok());
-        if (status.ok()) {
-          Log(LogSeverity::kInfo, "healthy", {});
-        } else {
-          Log(LogSeverity::kError, "not healthy", {{"error", status.ToString()}});
-        }
+      database_.get(), options_.directory, [this](const Health::State& state) {
+        grpc::HealthCheckServiceInterface* const health = grpc_->GetHealthCheckService();
+        health->SetServingStatus("google.bigtable.v2.Bigtable", state.reads.ok());
+        health->SetServingStatus(state.reads.ok());  // of all
+        health->SetServingStatus("bigtable.server.Writes", state.writes.ok());
+        if (state.writes.ok()) return Log(LogSeverity::kInfo, "healthy", {});
+        Log(LogSeverity::kError, "not healthy",
+            {{"error", state.writes.ToString()}, {"reads", state.reads.ok() ? "served" : "fail"}});
       });
   return absl::OkStatus();
 }
@@ -277,6 +342,7 @@ absl::Status Server::ServeStatus() {
                                                     .streams = &data_->streams(),
                                                     .resumption = &resumption_,
                                                     .admission = admission_.get(),
+                                                    .acceptor = acceptor_.get(),
                                                     .address = address_,
                                                     .directory = options_.directory,
                                                     .version = VersionOfServer(),
@@ -305,6 +371,7 @@ Server::~Server() { Shutdown().IgnoreError(); }
 
 absl::Status Server::Shutdown() {
   http_.reset();
+  acceptor_.reset();
   monitor_.Stop();
   health_.reset();
   if (grpc_ != nullptr) {
@@ -313,9 +380,11 @@ absl::Status Server::Shutdown() {
     admission_->Close();
     grpc_->Shutdown(DeadlineIn(std::chrono::seconds(options_.drain_seconds)));
   }
-  if (data_ != nullptr) data_->Shutdown();
+  if (queues_ != nullptr) queues_->Shutdown();
   grpc_.reset();
+  admin_api_.reset();
   data_.reset();
+  queues_.reset();
   response_params_.reset();
   admission_.reset();
   catalogue_.reset();

@@ -2,6 +2,8 @@
 #ifndef BIGTABLE_SERVER_SERVER_H_
 #define BIGTABLE_SERVER_SERVER_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,9 +28,12 @@
 #include "server/admin/operations_service.h"
 #include "server/admin/resumption.h"
 #include "server/admin/table_admin_service.h"
+#include "server/admin_api/admin_api.h"
 #include "server/calls/admission.h"
 #include "server/calls/authentication.h"
+#include "server/calls/call_queues.h"
 #include "server/calls/client_errors.h"
+#include "server/connections/acceptor.h"
 #include "server/data/data_service.h"
 #include "server/data/response_params.h"
 #include "server/data/served_tables.h"
@@ -82,10 +87,17 @@ class Server {
   void Log(LogSeverity severity, std::string_view message, const JsonLog::Fields& fields) const;
   // The whole of an error of which a client gets a part: to the log, or to the standard error.
   void LogError(std::string_view method, const absl::Status& error, uint64_t unlogged) const;
+  template <size_t kCount>
+  void ReportCounts(const char* message, const std::array<std::string_view, kCount>& names,
+                    const std::array<uint64_t, kCount>& counts) const;
   void ReportRefusals(const Admission::Counts& counts) const;
   absl::Status OpenDatabase();
+  void ReportConnections(const Acceptor::Counts& counts) const;
+  void AddServices(grpc::ServerBuilder* builder);
   absl::Status StartGrpc(grpc::ServerBuilder* builder);
-  absl::Status Listen();
+  absl::Status StartHealth();
+  absl::Status Serve();
+  absl::Status Accept();
   absl::Status ServeStatus();
   HttpTls TlsOfStatus() const;
   absl::Status Resume();
@@ -113,7 +125,11 @@ class Server {
   std::unique_ptr<EngineService> engine_service_;
   std::unique_ptr<Admission> admission_;
   std::unique_ptr<grpc::Server> grpc_;
+  std::unique_ptr<CallQueues> queues_;
   std::unique_ptr<DataService> data_;
+  std::unique_ptr<AdminApi> admin_api_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // gRPC's side
+  std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<Health> health_;
   std::unique_ptr<StatusSite> site_;
   std::unique_ptr<HttpServer> http_;

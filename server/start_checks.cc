@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <latch>
 #include <memory>
 #include <netdb.h>
 #include <string>
@@ -11,8 +12,11 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
+#include "server/calls/start_thread.h"
 #include "server/convert/errors.h"
 
 namespace bigtable::server {
@@ -28,6 +32,27 @@ absl::Status CheckOpenFiles() {
   return absl::FailedPreconditionError(Cat("the process must be allowed to open at least ",
                                            kLeastOpenFiles, " files (ulimit -n), and may open ",
                                            limit.rlim_cur));
+}
+
+// Starts that many threads, which end at once. Those of other processes of the user count, too, so
+// this is what is left now.
+absl::Status CheckThreads() {
+  std::vector<std::thread> threads(kLeastThreads);
+  std::latch all_started(1);
+  int started = 0;
+  for (std::thread& thread : threads) {
+    if (!StartThread(
+             "", [&] { all_started.wait(); }, &thread)
+             .ok())
+      break;
+    ++started;
+  }
+  all_started.count_down();
+  for (int i = 0; i < started; ++i) threads[static_cast<size_t>(i)].join();
+  if (started == kLeastThreads) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      Cat("the process must be allowed to start at least ", kLeastThreads,
+          " threads (ulimit -u, or TasksMax of systemd), and may start ", started));
 }
 
 // 0, or the error of listening on the address for a moment.
@@ -91,6 +116,7 @@ absl::Status CheckListening(std::string_view flag, const std::string& address) {
 
 absl::Status CheckSystem(const ServerOptions& options) {
   SERVER_RETURN_IF_ERROR(CheckOpenFiles());
+  SERVER_RETURN_IF_ERROR(CheckThreads());
   SERVER_RETURN_IF_ERROR(CheckListening("--address", options.address));
   return CheckListening("--http", options.http);
 }

@@ -13,9 +13,13 @@ namespace bigtable::server {
 // of them for SSTables; logs, other files and gRPC need some dozens, and each connection one.
 inline constexpr int kLeastOpenFiles = 256;
 
-// For options that CheckOptions takes. FailedPrecondition: too few open files. Unavailable: an
-// address cannot be listened on; it is, for a moment, and another process may still take it before
-// the server does. InvalidArgument: the name of a host is not known.
+// The threads that the process must be able to start: a server without load has about 40, and gRPC
+// ends the process that has no thread for it.
+inline constexpr int kLeastThreads = 64;
+
+// For options that CheckOptions takes. FailedPrecondition: too few open files or threads.
+// Unavailable: an address cannot be listened on; it is, for a moment, and another process may still
+// take it before the server does. InvalidArgument: the name of a host is not known.
 absl::Status CheckSystem(const ServerOptions& options);
 
 }  // namespace bigtable::server

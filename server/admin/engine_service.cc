@@ -22,14 +22,13 @@ EngineService::EngineService(Resumption* resumption, const Authentication* authe
     : resumption_(resumption), authentication_(authentication) {
   using Handler =
       grpc::internal::RpcMethodHandler<EngineService, Empty, Empty, MessageLite, MessageLite>;
-  const auto resume = [](EngineService* service, grpc::ServerContext* context, const Empty*,
-                         Empty*) { return service->Resume(*context); };
   AddMethod(new grpc::internal::RpcServiceMethod("/bigtable.server.Engine/Resume",
-                                                 RpcMethod::NORMAL_RPC, new Handler(resume, this)));
+                                                 RpcMethod::NORMAL_RPC,
+                                                 new Handler(&EngineService::Resume, this)));
 }
 
-grpc::Status EngineService::Resume(const grpc::ServerContext& context) {
-  const absl::Status may = authentication_->CheckAdministrator(context);
+grpc::Status EngineService::Resume(grpc::ServerContext* context, const Empty*, Empty*) {
+  const absl::Status may = authentication_->CheckAdministrator(*context);
   return ToGrpcStatus(may.ok() ? resumption_->Run() : may);
 }
 

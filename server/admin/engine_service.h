@@ -24,9 +24,10 @@ class EngineService final : public grpc::Service {
   // Both outlive this.
   EngineService(Resumption* resumption, const Authentication* authentication);
 
- private:
-  grpc::Status Resume(const grpc::ServerContext& context);
+  grpc::Status Resume(grpc::ServerContext* context, const google::protobuf::Empty* request,
+                      google::protobuf::Empty* response);
 
+ private:
   Resumption* const resumption_;
   const Authentication* const authentication_;
 };

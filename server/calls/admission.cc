@@ -64,7 +64,21 @@ void Admission::Close() {
   executing_.Close();
 }
 
+// Adds its lifetime to a time.
+class Admission::Stopwatch {
+ public:
+  explicit Stopwatch(nanoseconds* time) : time_(time) {}
+  ~Stopwatch() { *time_ += steady_clock::now() - began_; }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  nanoseconds* const time_;
+  const Time began_ = steady_clock::now();
+};
+
 absl::Status Admission::WaitToReceive(AdmittedCall* call, nanoseconds time_left) {
+  const Stopwatch stopwatch(&call->admission_time_);
   const uint64_t bytes = expected_.load();
   const bool may_wait = waiting() < limits_.most_waiting;
   if (may_wait && receiving_.Take(bytes, MostWait(time_left))) {
@@ -90,9 +104,12 @@ void Admission::StillReceives(AdmittedCall* call) {
 bool Admission::Received(AdmittedCall* call, size_t bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (call->state_ == AdmittedCall::State::kRefused) return false;
-  if (call->state_ == AdmittedCall::State::kReceiving) calls_.erase(call->place_);
-  call->state_ = AdmittedCall::State::kReceived;
   last_received_ = steady_clock::now();
+  if (call->state_ == AdmittedCall::State::kReceiving) {
+    calls_.erase(call->place_);
+    call->admission_time_ += last_received_ - call->since_;
+  }
+  call->state_ = AdmittedCall::State::kReceived;
   NoteSize(bytes);
   // Until it is executed it counts with its own size.
   receiving_.TakeAnyway(bytes);
@@ -111,6 +128,7 @@ absl::Status Admission::WaitToExecute(AdmittedCall* call, size_t bytes, nanoseco
     Leave(call);
     return TooLarge(Cat(bytes));
   }
+  const Stopwatch stopwatch(&call->admission_time_);
   const uint64_t taken = bytes * RequestLimits::kCopies;
   const bool is_admitted =
       executing_.TryTake(taken) ||

@@ -50,6 +50,10 @@ class AdmittedCall {
  protected:
   virtual ~AdmittedCall() = default;
 
+  // How long it has waited at both gates, and received a request that was not there at once. To be
+  // called after BeginExecution.
+  std::chrono::nanoseconds admission_time() const { return admission_time_; }
+
  private:
   friend class Admission;
   enum class State { kNew, kReceiving, kReceived, kRefused };
@@ -58,6 +62,7 @@ class AdmittedCall {
   State state_ = State::kNew;
   uint64_t charged_ = 0;  // of the bytes for requests on their way
   std::chrono::steady_clock::time_point since_;
+  std::chrono::nanoseconds admission_time_{0};
   std::list<AdmittedCall*>::iterator place_;
 };
 
@@ -124,6 +129,7 @@ class Admission {
 
  private:
   using Time = std::chrono::steady_clock::time_point;
+  class Stopwatch;
 
   absl::Status WaitToReceive(AdmittedCall* call, std::chrono::nanoseconds time_left);
   absl::Status WaitToExecute(AdmittedCall* call, size_t bytes, std::chrono::nanoseconds time_left);

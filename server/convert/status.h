@@ -1,8 +1,10 @@
 // The status of a call as its client sees it.
 //
-// Codes are the same numbers in Abseil and in gRPC. A call that a quota of a rate has refused
-// (RESOURCE_EXHAUSTED, RetryAfter in bigtable/quota.h), or the server itself for a while
-// (UnavailableFor), has a google.rpc.RetryInfo with the time to wait, in the details of
+// Codes are the same numbers in Abseil and in gRPC, but for one: a call for which the system had no
+// space on disk, no descriptor or no memory (bigtable/system_shortage.h) is UNAVAILABLE, because
+// Google's clients try that again. Such a call, one that a quota of a rate has refused
+// (RESOURCE_EXHAUSTED, RetryAfter in bigtable/quota.h), and one that the server itself refuses for
+// a while (UnavailableFor) have a google.rpc.RetryInfo with the time to wait, in the details of
 // google.rpc.Status: clients wait that long before they try again.
 //
 // Pure functions.
@@ -20,6 +22,9 @@ namespace bigtable::server {
 
 // UNAVAILABLE, for about this long.
 absl::Status UnavailableFor(absl::Duration wait, std::string_view message);
+
+// The other way: the time to wait of a google.rpc.RetryInfo is kept.
+absl::Status FromGrpcStatus(const grpc::Status& status);
 
 // Of a whole call. gRPC sends the details as the trailer "grpc-status-details-bin".
 grpc::Status ToGrpcStatus(const absl::Status& status);

@@ -10,6 +10,7 @@
 #include "grpcpp/impl/codegen/proto_utils.h"
 
 #include "server/calls/call_info.h"
+#include "server/calls/gzip.h"
 #include "server/calls/request_objects.h"
 #include "server/convert/errors.h"
 #include "server/convert/status.h"
@@ -17,15 +18,12 @@
 namespace bigtable::server {
 namespace {
 
-// When many requests arrive at once, all but these wait until one that waits has been replaced.
-constexpr int kAcceptingCalls = 16;
-
 using Traits = grpc::SerializationTraits<google::protobuf::MessageLite>;
 
 }  // namespace
 
 void ServedMethod::Start() {
-  for (int i = 0; i < kAcceptingCalls; ++i) AcceptCall();
+  for (int i = 0; i < most_accepting_; ++i) AcceptCall();
 }
 
 void ServedMethod::AcceptCall() {
@@ -100,22 +98,40 @@ void ServedCall::Execute(bool has_request) {
     EndUnexecuted(absl::CancelledError("the client has gone, or has sent no request"));
     return Finish();
   }
-  const size_t size = request_.Length();
-  const size_t counted =
-      method_->request_type_ == nullptr ? size : CountedSize(request_, *method_->request_type_);
-  const absl::Status status =
-      admission->BeginExecution(this, counted, [this] { return TimeLeft(context_); });
+  size_t counted = 0;
+  const absl::Status status = Admit(&counted);
   if (!status.ok()) {
     request_.Clear();
     EndUnexecuted(status);
     return Finish();
   }
   timer_.emplace(method_->counters_);
-  request_size_ = size;
-  trace_.Begins(timer_->began());
+  request_size_ = request_.Length();
+  trace_.Begins(timer_->began(), admission_time());
   const Step step = RunStep([&] { return Begin(&request_); });
   admission->EndExecution(counted);
   if (step == Step::kEnds) Finish();
+}
+
+// `*counted` is what EndExecution is to be called with after OK.
+absl::Status ServedCall::Admit(size_t* counted) {
+  Admission* const admission = method_->admission_;
+  const auto begin = [&](size_t bytes) {
+    *counted = bytes;
+    return admission->BeginExecution(this, bytes, [this] { return TimeLeft(context_); });
+  };
+  const google::protobuf::Descriptor* const type = method_->request_type_;
+  const auto counted_size = [&] {
+    return type == nullptr ? request_.Length() : CountedSize(request_, *type);
+  };
+  const std::optional<uint64_t> unpacked = GzipSize(&request_);
+  if (!unpacked.has_value()) return begin(counted_size());
+  // What it is when it is decompressed counts, and is not made before it may be.
+  SERVER_RETURN_IF_ERROR(begin(*unpacked));
+  absl::Status status = Gunzip(*unpacked, &request_);
+  if (status.ok() && counted_size() <= *counted) return status;
+  admission->EndExecution(*counted);
+  return status.ok() ? begin(counted_size()) : status;
 }
 
 // After the step another thread may run the next one.
@@ -177,8 +193,7 @@ ServedCall::Step ServedCall::Send(const grpc::ByteBuffer& message) {
 ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc::ByteBuffer> last) {
   AddTiming();
   state_ = State::kEnding;
-  const std::string_view method = kMethodNames[static_cast<size_t>(method_->counters_.method)];
-  status_ = ToGrpcStatus(method_->errors_->For(method, status));
+  status_ = ToGrpcStatus(method_->errors_->For(method_->name_, status));
   if (last.has_value()) bytes_sent_ += last->Length();
   last_ = std::move(last);
   timer_->End(status_.error_code(), request_size_, bytes_sent_);
@@ -225,7 +240,9 @@ void ServedCall::PartEnded() {
   ServedMethod* const method = method_;
   if (is_late_) method->events_->LateEnd();
   delete this;
-  if (method->accepting_.load(std::memory_order_relaxed) < kAcceptingCalls) method->AcceptCall();
+  if (method->accepting_.load(std::memory_order_relaxed) < method->most_accepting_) {
+    method->AcceptCall();
+  }
   method->events_->CallEnded();
 }
 

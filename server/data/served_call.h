@@ -58,12 +58,14 @@ class ServedMethod {
                                     grpc::ServerCompletionQueue* requests, void* tag)>;
   using Create = std::function<std::unique_ptr<ServedCall>(ServedMethod* method)>;
 
-  // The pointers outlive this. `events` is one of the queues' own. `request_type`: of the objects
-  // that are made of a request (calls/request_objects.h); null if it is read in another way.
+  // The pointers outlive this. `events` is one of the queues' own. `name` is kept. `request_type`:
+  // of the objects that are made of a request (calls/request_objects.h); null if it is read in
+  // another way. At most `most_accepting` calls wait for a request.
   ServedMethod(CallQueues* queues, EventQueue* events, Admission* admission,
                ResponseParams* response_params, ClientErrors* errors, MethodCounters counters,
-               SlowRequests* slow_requests, const google::protobuf::Descriptor* request_type,
-               Accept accept, Create create)
+               SlowRequests* slow_requests, std::string_view name,
+               const google::protobuf::Descriptor* request_type, int most_accepting, Accept accept,
+               Create create)
       : queues_(queues),
         events_(events),
         admission_(admission),
@@ -71,7 +73,9 @@ class ServedMethod {
         errors_(errors),
         counters_(counters),
         slow_requests_(slow_requests),
+        name_(name),
         request_type_(request_type),
+        most_accepting_(most_accepting),
         accept_(std::move(accept)),
         create_(std::move(create)) {}
   ServedMethod(const ServedMethod&) = delete;
@@ -91,7 +95,9 @@ class ServedMethod {
   ClientErrors* const errors_;
   const MethodCounters counters_;
   SlowRequests* const slow_requests_;
+  const std::string_view name_;  // in the log
   const google::protobuf::Descriptor* const request_type_;
+  const int most_accepting_;
   const Accept accept_;
   const Create create_;
   std::atomic<int> accepting_{0};  // calls that wait for a request
@@ -125,6 +131,7 @@ class ServedCall : private Event, private AdmittedCall {
 
   CallTrace* trace() { return &trace_; }
   const grpc::ServerContext& context() const { return context_; }
+  grpc::ServerContext* mutable_context() { return &context_; }
   // Cancelled when the call is: by the client, because it has gone, or by its deadline.
   const Cancellation* cancellation() const { return &cancellation_; }
 
@@ -156,6 +163,7 @@ class ServedCall : private Event, private AdmittedCall {
   void Accepted();
   void Receive();
   void Execute(bool has_request);
+  absl::Status Admit(size_t* counted);
   template <typename Function>
   Step RunStep(const Function& step);
   void EndUnexecuted(const absl::Status& status);

@@ -1,9 +1,13 @@
 #include "server/http/http_server.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <functional>
 #include <httplib.h>
+#include <mutex>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <sys/socket.h>
@@ -18,6 +22,7 @@ namespace bigtable::server {
 namespace {
 
 constexpr size_t kThreads = 8;
+constexpr size_t kMostConnections = 24;  // that are served, or wait for a thread
 constexpr size_t kMostBodyBytes = 4096;  // of a request; none has any use for a body
 constexpr int kTimeoutSeconds = 5;
 constexpr int kRequestSeconds = 2;  // until a request begins; the end waits for this too
@@ -83,6 +88,32 @@ void Send(HttpResponse response, httplib::Response* out) {
   out->set_content(response.body, response.type);
 }
 
+// httplib's pool, whose queue has no end, with one: while it is full, the thread that accepts
+// connections waits.
+class BoundedPool final : public httplib::TaskQueue {
+ public:
+  void enqueue(std::function<void()> serve) override {
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      has_room_.wait(lock, [this] { return connections_ < kMostConnections; });
+      ++connections_;
+    }
+    pool_.enqueue([this, serve = std::move(serve)] {
+      serve();
+      const std::lock_guard<std::mutex> lock(mutex_);
+      --connections_;
+      has_room_.notify_one();
+    });
+  }
+  void shutdown() override { pool_.shutdown(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable has_room_;
+  size_t connections_ = 0;
+  httplib::ThreadPool pool_{kThreads};
+};
+
 std::unique_ptr<httplib::Server> MakeServer(const HttpTls& tls) {
   if (tls.certificate.empty()) return std::make_unique<httplib::Server>();
   return std::make_unique<httplib::SSLServer>(
@@ -91,7 +122,7 @@ std::unique_ptr<httplib::Server> MakeServer(const HttpTls& tls) {
 }
 
 void SetUp(httplib::Server* server, HttpServer::Answer answer) {
-  server->new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server->new_task_queue = [] { return new BoundedPool; };
   server->set_keep_alive_max_count(1);
   server->set_keep_alive_timeout(kRequestSeconds);
   server->set_read_timeout(kTimeoutSeconds);
@@ -117,6 +148,7 @@ void SetUp(httplib::Server* server, HttpServer::Answer answer) {
 struct HttpServer::Listener {
   std::unique_ptr<httplib::Server> server;
   std::thread thread;
+  std::atomic<bool> has_failed{false};
 };
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address,
@@ -138,19 +170,21 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
       port = -1;
     }
     if (port <= 0) return absl::UnavailableError(Cat("cannot listen on ", address, " (--http)"));
-    listener->thread = std::thread([server] {
+    listener->thread = std::thread([server, has_failed = &listener->has_failed] {
       try {
         server->listen_after_bind();
       } catch (const std::exception&) {
-        // The system has no thread: nothing is served.
+        has_failed->store(true);  // the system has no thread
       }
     });
     started->listener_ = std::move(listener);
     started->address_ = Cat(address.substr(0, address.rfind(':') + 1), port);
     // One that does not run yet cannot be stopped.
-    for (int i = 0; i < 1000 && !server->is_running(); ++i) {
+    const std::atomic<bool>& has_failed = started->listener_->has_failed;
+    for (int i = 0; i < 1000 && !server->is_running() && !has_failed.load(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    if (has_failed.load()) return absl::ResourceExhaustedError("the system has no thread (--http)");
     return started;
   } catch (const std::exception& error) {
     return absl::UnavailableError(Cat("--http ", address, ": ", error.what()));

@@ -38,9 +38,11 @@ struct HttpTls {
   std::string client_authority;  // if there is one, clients must have a certificate that it signed
 };
 
-// A few threads, which end with the object. A connection serves one request, and a client that
-// sends nothing for two seconds at first, or sends or takes nothing for five seconds, loses it, so
-// that clients that keep connections open do not keep others out.
+// A few threads, which end with the object. Two dozen are open at most: further ones wait in
+// the queue of the system, so that they do not take the descriptors that the database needs. A
+// connection serves one request, and a client that sends nothing for two seconds at first, or sends
+// or takes nothing for five seconds, loses it, so that clients that keep connections open do not
+// keep others out.
 class HttpServer {
  public:
   // Called from several threads at once.

@@ -132,6 +132,22 @@ std::string RequestsOf(const Admission& admission) {
   return text;
 }
 
+std::string ConnectionsOf(Acceptor* acceptor) {
+  std::string text =
+      Gauge("connections", "Connections to the address of gRPC.",
+            acceptor->connections()->Count()) +
+      Gauge("connection_limit", "The most that may be open.", acceptor->connections()->most()) +
+      Head("refused_connections_total", "counter",
+           "Connections that were closed because there were too many; and how often none could be "
+           "accepted for want of a descriptor.");
+  const Acceptor::Counts counts = acceptor->counts();
+  for (size_t i = 0; i < counts.size(); ++i) {
+    text += Cat("bigtable_grpc_refused_connections_total{reason=\"", Acceptor::kReasonNames[i],
+                "\"} ", counts[i], "\n");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string MetricsText(const StatusSource& source) {
@@ -156,12 +172,13 @@ std::string MetricsText(const StatusSource& source) {
   text += StreamsOf(*source.streams);
   text += RequestsOf(*source.admission);
   text += Gauge("threads", "Threads of the process.", use.threads);
-  text += Gauge("healthy", "1 if the server can serve.", source.health->Check().ok() ? 1 : 0);
+  const Health::State health = source.health->Check();
+  text +=
+      Gauge("healthy", "1 if the server can serve reads and writes.", health.writes.ok() ? 1 : 0);
+  text += Gauge("serves_reads", "1 if it can serve reads.", health.reads.ok() ? 1 : 0);
   text += Gauge("open_descriptors", "Open file descriptors of the process.", use.descriptors);
   text += Gauge("descriptor_limit", "The most descriptors that it may have.", use.descriptor_limit);
-  if (const std::optional<size_t> connections = CountConnections(source.address)) {
-    text += Gauge("connections", "Connections to the address of gRPC.", *connections);
-  }
+  text += ConnectionsOf(source.acceptor);
   if (const std::optional<DiskUse> disk = ReadDiskUse(source.directory)) {
     text += Gauge("disk_free_bytes", "What is free on the disk of the database.", disk->free_bytes);
     text += Gauge("disk_bytes", "The size of that disk.", disk->total_bytes);

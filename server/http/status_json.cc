@@ -72,16 +72,25 @@ Json OptionsPart(const StatusSource& source) {
   return options;
 }
 
+// By reason.
+Json ConnectionsRefused(const Acceptor& acceptor) {
+  const Acceptor::Counts counts = acceptor.counts();
+  Json refused = Json::object();
+  for (size_t i = 0; i < counts.size(); ++i) refused[Text(Acceptor::kReasonNames[i])] = counts[i];
+  return refused;
+}
+
 Json ServerPart(const StatusSource& source) {
-  const absl::Status health = source.health->Check();
+  const absl::Status health = source.health->Check().writes;
   const ProcessUse use = ReadProcessUse();
-  const std::optional<size_t> connections = CountConnections(source.address);
   return {{"address", source.address},
           {"directory", source.directory},
           {"version", source.version},
           {"options", OptionsPart(source)},
           {"disk", DiskPart(source.directory)},
-          {"connections", connections.has_value() ? Json(*connections) : Json()},
+          {"connections", source.acceptor->connections()->Count()},
+          {"connection_limit", source.acceptor->connections()->most()},
+          {"connections_refused", ConnectionsRefused(*source.acceptor)},
           {"descriptors", use.descriptors},
           {"descriptor_limit", use.descriptor_limit},
           {"began", Seconds(source.monitor->began())},
@@ -400,10 +409,11 @@ Json TimesOf(const SlowRequest& request) {
   const RequestTrace& trace = request.trace;
   absl::Duration blocks;
   for (const FileTrace& file : trace.files) blocks += file.block_time;
-  const absl::Duration known = request.reading + trace.held_back + trace.queue + trace.log +
-                               trace.sync + trace.memtable + blocks + request.converting +
-                               request.client;
-  return {{"reading", Seconds(request.reading)},
+  const absl::Duration known = request.admission + request.reading + trace.held_back + trace.queue +
+                               trace.log + trace.sync + trace.memtable + blocks +
+                               request.converting + request.client;
+  return {{"admission", Seconds(request.admission)},
+          {"reading", Seconds(request.reading)},
           {"stall", Seconds(trace.held_back)},
           {"queue", Seconds(trace.queue)},
           {"log", Seconds(trace.log)},

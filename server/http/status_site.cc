@@ -15,6 +15,10 @@ namespace {
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kBasic = "Basic ";
 constexpr std::string_view kResumeAction = "resume";
+constexpr std::string_view kHealth = "/healthz";
+constexpr std::string_view kHealthOfWrites = "/healthz/writes";
+
+bool IsHealth(std::string_view path) { return path == kHealth || path == kHealthOfWrites; }
 
 // The token of an Authorization header. Empty if there is none.
 std::string TokenOf(std::string_view header) {
@@ -50,7 +54,7 @@ std::optional<HttpResponse> StatusSite::Refusal(const HttpRequest& request) cons
                                     Quoted(request.host), "\n")};
   }
   if (!authentication_.has_tokens() || CallerOf(request).has_value()) return std::nullopt;
-  if (request.path == "/healthz") return Health(/*with_reason=*/false);
+  if (IsHealth(request.path)) return Health(request.path, /*with_reason=*/false);
   return HttpResponse{.code = 401,
                       .body = "a token is needed: as a bearer token, or as the password\n",
                       .asks_for_token = true};
@@ -75,8 +79,9 @@ HttpResponse StatusSite::Page(const HttpRequest& request) const {
   if (request.path == "/metrics") {
     return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = MetricsText(source_)};
   }
-  if (request.path == "/healthz") return Health(/*with_reason=*/true);
-  return {.code = 404, .body = "there are /, /status.json, /metrics, /healthz and /resume\n"};
+  if (IsHealth(request.path)) return Health(request.path, /*with_reason=*/true);
+  return {.code = 404,
+          .body = "there are /, /status.json, /metrics, /healthz, /healthz/writes and /resume\n"};
 }
 
 HttpResponse StatusSite::Status(const HttpRequest& request) const {
@@ -85,8 +90,9 @@ HttpResponse StatusSite::Status(const HttpRequest& request) const {
   return {.type = "application/json", .body = StatusJson(source_, *query)};
 }
 
-HttpResponse StatusSite::Health(bool with_reason) const {
-  const absl::Status health = source_.health->Check();
+HttpResponse StatusSite::Health(std::string_view path, bool with_reason) const {
+  const absl::Status health =
+      path == kHealth ? source_.health->CheckReads() : source_.health->Check().writes;
   if (health.ok()) return {.body = "ok\n"};
   return {.code = 503, .body = with_reason ? Cat(health.message(), "\n") : "not healthy\n"};
 }

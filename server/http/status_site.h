@@ -3,11 +3,12 @@
 //   /             the status page
 //   /status.json  what it shows
 //   /metrics      for Prometheus
-//   /healthz      200, or 503 and the reason
+//   /healthz      200 if reads are served; or 503 and the reason
+//   /healthz/writes  the same for writes
 //   /resume       POST: resumes the database after an error that has stopped its writes
 //
 // Callers are those of gRPC. With tokens, a request must have one, as "Authorization: Bearer TOKEN"
-// or as the password of basic authentication, which is what browsers send; only /healthz answers
+// or as the password of basic authentication, which is what browsers send; only the health answers
 // without one, and then without the reason. A site that is served to this machine only is asked by
 // a name of this machine: otherwise a page of any site could read it, by a name of that site which
 // stands for this machine.
@@ -51,7 +52,7 @@ class StatusSite {
   // What is asked for by GET.
   HttpResponse Page(const HttpRequest& request) const;
   HttpResponse Status(const HttpRequest& request) const;
-  HttpResponse Health(bool with_reason) const;
+  HttpResponse Health(std::string_view path, bool with_reason) const;
   HttpResponse Resume(const HttpRequest& request) const;
   // Null: there is none that is known, or none is needed.
   std::optional<std::string> CallerOf(const HttpRequest& request) const;

@@ -10,6 +10,7 @@
 
 #include "server/admin/resumption.h"
 #include "server/calls/admission.h"
+#include "server/connections/acceptor.h"
 #include "server/data/streams.h"
 #include "server/health.h"
 #include "server/monitor/monitor.h"
@@ -24,6 +25,7 @@ struct StatusSource {
   const Streams* streams = nullptr;
   Resumption* resumption = nullptr;
   const Admission* admission = nullptr;
+  Acceptor* acceptor = nullptr;
   std::string address;  // of gRPC
   std::string directory;
   std::string version;

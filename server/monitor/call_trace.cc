@@ -9,6 +9,7 @@ thread_local CallTrace* CallTrace::current_ = nullptr;
 
 void CallTrace::BeginsAgain() {
   began_ = std::chrono::steady_clock::now();
+  admission_ = std::chrono::nanoseconds(0);
   client_ = std::chrono::nanoseconds(0);
   trace_ = nullptr;
 }
@@ -26,11 +27,13 @@ SlowRequest CallTrace::Finish() {
   const bool is_stream = trace.request == RequestTrace::Request::kReadRows ||
                          trace.request == RequestTrace::Request::kScan;
   const absl::Duration engine = is_stream ? trace.inside : trace.duration;
-  request.duration = absl::FromChrono(now - began_);
+  request.admission = absl::FromChrono(admission_);
+  request.duration = absl::FromChrono(now - began_) + request.admission;
   request.reading = absl::FromChrono(std::max(engine_began_ - began_, Time::duration(0)));
   request.client = absl::FromChrono(client_);
   request.converting =
-      std::max(request.duration - request.reading - request.client - engine, absl::ZeroDuration());
+      std::max(request.duration - request.admission - request.reading - request.client - engine,
+               absl::ZeroDuration());
   return request;
 }
 

@@ -22,6 +22,7 @@ namespace bigtable::server {
 struct SlowRequest {
   RequestTrace trace;
   absl::Duration duration;    // of all, until the response was handed to gRPC
+  absl::Duration admission;   // until it was received and there was memory for it
   absl::Duration reading;     // taking the request apart, until the engine has it
   absl::Duration converting;  // making the response of what the engine returns
   absl::Duration client;      // until the client had taken the messages before the last
@@ -48,7 +49,12 @@ class CallTrace {
     Step& operator=(const Step&) = delete;
   };
 
-  void Begins(Time now) { began_ = now; }
+  // The call is executed from `now` on; it was received, and has waited for memory, for
+  // `admission`.
+  void Begins(Time now, std::chrono::nanoseconds admission) {
+    began_ = now;
+    admission_ = admission;
+  }
   // A message goes to the client; and the client has taken it.
   void Sends() { sent_ = std::chrono::steady_clock::now(); }
   void IsSent() { client_ += std::chrono::steady_clock::now() - sent_; }
@@ -65,6 +71,7 @@ class CallTrace {
   static thread_local CallTrace* current_;
 
   Time began_;
+  std::chrono::nanoseconds admission_{0};  // before that
   Time sent_;
   std::chrono::nanoseconds client_{0};
   Time engine_began_;

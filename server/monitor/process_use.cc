@@ -1,6 +1,5 @@
 #include "server/monitor/process_use.h"
 
-#include <charconv>
 #include <cstdio>
 #include <dirent.h>
 #include <fstream>
@@ -18,23 +17,6 @@ size_t CountDescriptors() {
   while (const dirent* const entry = readdir(directory)) count += entry->d_name[0] != '.' ? 1 : 0;
   closedir(directory);
   return count - 1;  // without the one that counts
-}
-
-// The lines of one of the system's tables of sockets. False: there is no such table.
-bool AddConnections(const char* table, unsigned port, size_t* count) {
-  constexpr unsigned kEstablished = 1;
-  std::ifstream file(table);
-  if (!file) return false;
-  for (std::string line; std::getline(file, line);) {
-    unsigned local = 0;
-    unsigned state = 0;
-    // "  12: 0100007F:1F96 0100007F:C35A 01 ..."
-    if (std::sscanf(line.c_str(), " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &local, &state) != 2) {
-      continue;
-    }
-    *count += local == port && state == kEstablished ? 1 : 0;
-  }
-  return true;
 }
 
 }  // namespace
@@ -70,18 +52,6 @@ std::optional<DiskUse> ReadDiskUse(const std::string& directory) {
                  .total_bytes = uint64_t{disk.f_blocks} * disk.f_frsize,
                  .free_files = disk.f_favail,
                  .total_files = disk.f_files};
-}
-
-std::optional<size_t> CountConnections(std::string_view address) {
-  const std::string_view digits = address.substr(address.rfind(':') + 1);
-  unsigned port = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  size_t count = 0;
-  const bool has_v4 = AddConnections("/proc/self/net/tcp", port, &count);
-  const bool has_v6 = AddConnections("/proc/self/net/tcp6", port, &count);
-  if (!has_v4 && !has_v6) return std::nullopt;
-  return count;
 }
 
 }  // namespace bigtable::server

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace bigtable::server {
 
@@ -28,11 +27,6 @@ struct DiskUse {
   uint64_t total_files = 0;
 };
 std::optional<DiskUse> ReadDiskUse(const std::string& directory);
-
-// How many connections of TCP are open to an address HOST:PORT that this machine listens on. Null:
-// it has no port, or the system does not tell. Cost: a line of text for each connection of the
-// machine, so this is not for every call.
-std::optional<size_t> CountConnections(std::string_view address);
 
 }  // namespace bigtable::server
 

@@ -26,6 +26,7 @@ class RefusableCall final : public AdmittedCall {
   }
   bool is_refused() const { return is_refused_.load(); }
   const absl::Status& status() const { return status_; }
+  std::chrono::nanoseconds time() const { return admission_time(); }
 
  private:
   absl::Status status_;
@@ -76,6 +77,34 @@ class AdmissionTest : public testing::Test {
                        }};
   std::array<RefusableCall, 16> calls_;
 };
+
+// What a page of slow requests shows of it: the wait to receive, receiving, and the wait to be
+// executed.
+TEST_F(AdmissionTest, ACallKnowsHowLongItWasNotExecuted) {
+  BeginAll();
+  RefusableCall call;
+  std::thread others([this] {
+    std::this_thread::sleep_for(ShortTime());
+    EndAll();
+  });
+  ASSERT_TRUE(admission_.BeginToReceive(&call, LongTime).ok());
+  others.join();
+  admission_.StillReceives(&call);
+  std::this_thread::sleep_for(ShortTime());
+  ASSERT_TRUE(admission_.Received(&call, 1000));
+  RefusableCall large;
+  ASSERT_TRUE(admission_.BeginExecution(&large, 2 << 20, LongTime).ok());
+  std::thread end([this] {
+    std::this_thread::sleep_for(ShortTime());
+    admission_.EndExecution(2 << 20);
+  });
+  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
+  end.join();
+  EXPECT_EQ(large.time(), std::chrono::nanoseconds(0));
+  EXPECT_GE(call.time(), 3 * ShortTime() - std::chrono::milliseconds(10));
+  EXPECT_LT(call.time(), std::chrono::seconds(5));
+  admission_.EndExecution(1000);
+}
 
 TEST_F(AdmissionTest, ARequestThatIsThereAtOnceIsExecutedAtOnce) {
   RefusableCall call;

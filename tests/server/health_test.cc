@@ -23,15 +23,19 @@ TEST(HealthTest, ADiskWithoutRoomForASegmentOfTheLogIsNotHealthy) {
       Database::Open(directory.database(), {.memory_budget = 32 << 20});
   ASSERT_TRUE(database.ok()) << database.status();
   std::vector<absl::Status> reported;
-  const auto report = [&](const absl::Status& status) { reported.push_back(status); };
+  const auto report = [&](const Health::State& state) {
+    EXPECT_OK(state.reads);
+    reported.push_back(state.writes);
+  };
   {
     const Health full(database->get(), directory.database(), report, uint64_t{1} << 62);
     EXPECT_STATUS(kResourceExhausted, "bytes left, and a segment of the log needs 4611686018427",
-                  full.Check());
+                  full.Check().writes);
+    EXPECT_OK(full.CheckReads());
   }
   {
     const Health roomy(database->get(), directory.database(), report, 1);
-    EXPECT_OK(roomy.Check());
+    EXPECT_OK(roomy.Check().writes);
   }
   ASSERT_EQ(reported.size(), 2u);
   EXPECT_STATUS(kResourceExhausted, directory.database(), reported[0]);

@@ -302,8 +302,10 @@ TEST_F(HttpTest, HealthzSaysWhyTheServerCannotServe) {
   EXPECT_EQ(Get("/healthz"), "ok\n");
   std::filesystem::rename(options_.directory, options_.directory + ".gone");
   EXPECT_THAT(Get("/healthz", 503), HasSubstr("is not there any more"));
+  EXPECT_THAT(Get("/healthz/writes", 503), HasSubstr("is not there any more"));
   EXPECT_EQ(Status()["server"]["is_healthy"], false);
   EXPECT_THAT(Get("/metrics"), HasSubstr("\nbigtable_grpc_healthy 0\n"));
+  EXPECT_THAT(Get("/metrics"), HasSubstr("\nbigtable_grpc_serves_reads 0\n"));
   std::filesystem::rename(options_.directory + ".gone", options_.directory);
   EXPECT_EQ(Get("/healthz"), "ok\n");
 }

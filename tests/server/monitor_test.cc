@@ -147,12 +147,12 @@ TEST(SlowRequests, KeepsTheSlowestOfEachHalfMinuteForFiveMinutes) {
   EXPECT_EQ(slow.Slowest(20, absl::FromUnixSeconds(3'000'301)).size(), 2u);
 }
 
-// Ten seconds ago a call began; four seconds ago the engine had its request, of which three were
-// within the engine.
+// Fifteen seconds ago a call came, and waited for five. Ten seconds ago it began; four seconds ago
+// the engine had its request, of which three were within the engine.
 TEST(SlowRequests, ACallHasItsTimesOutsideTheEngine) {
   SlowRequests slow;
   CallTrace call;
-  call.Begins(std::chrono::steady_clock::now() - std::chrono::seconds(10));
+  call.Begins(std::chrono::steady_clock::now() - std::chrono::seconds(10), std::chrono::seconds(5));
   {
     const CallTrace::Step step(&call);
     slow.OnTrace(TraceOf(0, 1));  // of an earlier request of the call
@@ -169,7 +169,8 @@ TEST(SlowRequests, ACallHasItsTimesOutsideTheEngine) {
   EXPECT_FALSE(call.is_traced());
   const std::vector<SlowRequest> slowest = slow.Slowest(20, absl::Now());
   ASSERT_EQ(slowest.size(), 1u);
-  EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].duration), 10, 0.5);
+  EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].duration), 15, 0.5);
+  EXPECT_EQ(slowest[0].admission, absl::Seconds(5));
   EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].reading), 6, 0.5);
   EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].converting), 1, 0.5);
   EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].client), 0, 0.5);

@@ -1,10 +1,15 @@
 #include "server/convert/status.h"
 
 #include <string>
+#include <sys/resource.h>
 
 #include "google/rpc/error_details.pb.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/file_system.h"
+#include "bigtable/system_shortage.h"
+
+#include "server/convert/errors.h"
 #include "server/parse_text.h"
 #include "support/database_fixture.h"
 
@@ -85,6 +90,39 @@ TEST_F(ToGrpcStatusTest, ACallThatAQuotaRefusesIsToldWhenToComeBack) {
       absl::Seconds(retry.retry_delay().seconds()) + absl::Nanoseconds(retry.retry_delay().nanos());
   EXPECT_EQ(wait, absl::Trunc(*RetryAfter(refused), absl::Nanoseconds(1)));
   EXPECT_GT(wait, absl::ZeroDuration());
+}
+
+// What the system was short of passes, and the clients of Google try UNAVAILABLE again.
+TEST(StatusOfCallTest, AShortageOfTheSystemIsUnavailable) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::Status shortage =
+      bigtable::FileSystem::Posix()
+          ->NewRandomAccessFile("/proc/self/stat", bigtable::FileSystem::ReadMode::kPositional)
+          .status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(shortage.code(), absl::StatusCode::kResourceExhausted) << shortage;
+  EXPECT_TRUE(IsSystemShortage(shortage));
+  const google::rpc::Status proto = ToRpcStatus(Annotate(shortage, "what"));
+  EXPECT_EQ(proto.code(), static_cast<int>(absl::StatusCode::kUnavailable));
+  google::rpc::RetryInfo retry;
+  ASSERT_EQ(proto.details_size(), 1);
+  ASSERT_TRUE(proto.details(0).UnpackTo(&retry));
+  EXPECT_EQ(retry.retry_delay().seconds(), 1);
+  // Another one, of the database's own limits, stays what it is.
+  const absl::Status quota = absl::ResourceExhaustedError("a quota");
+  EXPECT_FALSE(IsSystemShortage(quota));
+  EXPECT_EQ(ToRpcStatus(quota).code(), static_cast<int>(absl::StatusCode::kResourceExhausted));
+  EXPECT_EQ(ToRpcStatus(quota).details_size(), 0);
+}
+
+TEST(StatusOfCallTest, GoesToGrpcAndBack) {
+  const absl::Status wait = UnavailableFor(absl::Milliseconds(2500), "later");
+  for (const absl::Status& status : {absl::OkStatus(), absl::NotFoundError("none"), wait}) {
+    EXPECT_EQ(FromGrpcStatus(ToGrpcStatus(status)), status);
+  }
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ function loadColumn(title, value, most, hint) {
 
 // Where the time of a request went.
 const TIME_PARTS = [
+  ["admission", "received, waiting for memory", "#b8860b"],
   ["reading", "taking the request apart", "#14b8c4"], ["stall", "stalled", "#e5484d"], ["queue", "queue", "#f59e0b"],
   ["log", "log", "#4c8dff"], ["sync", "sync", "#7c5cff"], ["memtable", "memtable", "#2fb890"],
   ["blocks", "blocks of files", "#e86aa6"], ["other", "engine, other", "#c4a484"],

@@ -1,0 +1,127 @@
+#include "server/connections/acceptor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "server/calls/start_thread.h"
+
+namespace bigtable::server {
+namespace {
+
+// While nothing can be accepted, and while there is something to report.
+constexpr int kPauseMillis = 100;
+constexpr int kReportMillis = 1000;
+constexpr std::chrono::seconds kReportInterval(10);
+// Connections that are accepted before the others' sockets are looked at.
+constexpr int kAtOnce = 64;
+
+// Whether the client of a connection has gone already, of which gRPC would complain.
+bool HasEnded(int connection) {
+  sockaddr_storage peer;
+  socklen_t size = sizeof(peer);
+  return getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &size) != 0;
+}
+
+}  // namespace
+
+Acceptor::Acceptor(std::unique_ptr<ListeningSockets> sockets, size_t most, HandOver hand_over,
+                   std::function<void(const Counts&)> report)
+    : sockets_(std::move(sockets)),
+      hand_over_(std::move(hand_over)),
+      report_(std::move(report)),
+      connections_(most),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Start(
+    const std::string& address, size_t most, HandOver hand_over,
+    std::function<void(const Counts&)> report) {
+  SERVER_ASSIGN_OR_RETURN(std::unique_ptr<ListeningSockets> sockets,
+                          ListeningSockets::Open(address));
+  std::unique_ptr<Acceptor> acceptor(
+      new Acceptor(std::move(sockets), most, std::move(hand_over), std::move(report)));
+  if (acceptor->wake_ < 0) {
+    return absl::ResourceExhaustedError("the process has no descriptor to accept connections");
+  }
+  SERVER_RETURN_IF_ERROR(StartThread(
+      "to accept connections", [self = acceptor.get()] { self->Run(); }, &acceptor->thread_));
+  return acceptor;
+}
+
+Acceptor::~Acceptor() {
+  ends_ = true;
+  if (thread_.joinable()) {
+    eventfd_write(wake_, 1);
+    thread_.join();
+  }
+  if (wake_ >= 0) close(wake_);
+}
+
+Acceptor::Counts Acceptor::counts() const {
+  Counts counts;
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] = counts_[i].load();
+  return counts;
+}
+
+void Acceptor::Count(Reason reason) { counts_[static_cast<size_t>(reason)].fetch_add(1); }
+
+void Acceptor::Run() {
+  std::vector<pollfd> waits = {{.fd = wake_, .events = POLLIN, .revents = 0}};
+  for (const int listener : sockets_->descriptors()) {
+    waits.push_back({.fd = listener, .events = POLLIN, .revents = 0});
+  }
+  bool may_accept = true;
+  while (!ends_.load()) {
+    const int timeout = !may_accept ? kPauseMillis : counts() == reported_ ? -1 : kReportMillis;
+    poll(waits.data(), may_accept ? waits.size() : 1, timeout);
+    // After a pause all sockets are tried: accept does not block.
+    const bool is_retry = !std::exchange(may_accept, true);
+    for (size_t i = 1; i < waits.size() && !ends_.load(); ++i) {
+      if (is_retry || waits[i].revents != 0) may_accept &= AcceptSome(waits[i].fd);
+    }
+    ReportSome();
+  }
+}
+
+// False: the system has no means for another connection.
+bool Acceptor::AcceptSome(int listener) {
+  for (int i = 0; i < kAtOnce && !ends_.load(); ++i) {
+    const int accepted = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (accepted >= 0) {
+      if (HasEnded(accepted)) {
+        close(accepted);
+      } else if (connections_.Add(accepted)) {
+        hand_over_(accepted);
+      } else {
+        close(accepted);
+        Count(Reason::kTooMany);
+      }
+      continue;
+    }
+    if (errno == EAGAIN) return true;
+    // Of the connection, which has ended before it was accepted.
+    if (errno == EINTR || errno == ECONNABORTED || errno == EPROTO) continue;
+    Count(Reason::kNoDescriptor);
+    return false;
+  }
+  return true;
+}
+
+void Acceptor::ReportSome() {
+  const Counts now = counts();
+  if (now == reported_) return;
+  const Time time = std::chrono::steady_clock::now();
+  if (last_report_ != Time() && time - last_report_ < kReportInterval) return;
+  last_report_ = time;
+  Counts since_last;
+  for (size_t i = 0; i < now.size(); ++i) since_last[i] = now[i] - reported_[i];
+  reported_ = now;
+  report_(since_last);
+}
+
+}  // namespace bigtable::server
