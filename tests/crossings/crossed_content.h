@@ -1,5 +1,6 @@
 // What the databases of tests/crossings hold: mutations over so few rows, columns and timestamps
-// that neighbours collide all the time, and their model. Plain value.
+// that neighbours collide all the time, and their model. Timestamps are whole milliseconds, as they
+// are through a server. Plain value.
 #ifndef BIGTABLE_TESTS_CROSSINGS_CROSSED_CONTENT_H_
 #define BIGTABLE_TESTS_CROSSINGS_CROSSED_CONTENT_H_
 
@@ -20,8 +21,9 @@ namespace bigtable {
 
 class CrossedContent {
  public:
-  static constexpr int64_t kFirstMicros = 2000;
-  static constexpr int64_t kLastMicros = 2003;
+  static constexpr int64_t kMilli = 1000;
+  static constexpr int64_t kFirstMicros = 2000 * kMilli;
+  static constexpr int64_t kLastMicros = 2003 * kMilli;
 
   static const std::vector<std::string>& Rows() {  // in order
     static const std::vector<std::string> rows = {"a", "ab", "b"};
@@ -36,8 +38,10 @@ class CrossedContent {
   CrossedContent(uint64_t seed, int64_t most) : model_(MakeSchema()) {
     Random random(seed);
     // A row without the column that the next row has.
-    Add({"a", {{.family = "f", .qualifier = "o", .timestamp = 1, .value = "a"}}}, kFirstMicros);
-    Add({"b", {{.family = "f", .qualifier = "q", .timestamp = 1, .value = "b"}}}, kFirstMicros);
+    Add({"a", {{.family = "f", .qualifier = "o", .timestamp = kMilli, .value = "a"}}},
+        kFirstMicros);
+    Add({"b", {{.family = "f", .qualifier = "q", .timestamp = kMilli, .value = "b"}}},
+        kFirstMicros);
     AddSome(random, most, kFirstMicros);
     begins_late_ = mutations_.size();
     AddSome(random, most, kLastMicros);
@@ -50,8 +54,8 @@ class CrossedContent {
     schema.locality_groups["second"] = {};
     schema.families["f"] = {};
     schema.families["fg"] = {.locality_group = "second", .gc = GcRule::MaxVersions(2)};
-    // What is at 1000 to 1002 microseconds expires between the two parts.
-    schema.families["e"] = {.gc = GcRule::MaxAge(absl::Milliseconds(1))};
+    // What is at 1000 to 1002 milliseconds expires between the two parts.
+    schema.families["e"] = {.gc = GcRule::MaxAge(absl::Seconds(1))};
     schema.families["n"] = {.value_type = ValueType::kInt64Sum};
     return schema;
   }
@@ -82,9 +86,9 @@ class CrossedContent {
     using Kind = ModelOperation::Kind;
     static const std::vector<std::string> kFamilies = {"f", "fg", "e", "n"};
     static const std::vector<std::string> kValues = {"", "a", "q", "f0"};
-    static const std::vector<Kind> kDeletions = {Kind::kDeleteCell, Kind::kDeleteCell,
-                                                 Kind::kDeleteColumn, Kind::kDeleteFamily,
-                                                 Kind::kDeleteRow};
+    static const std::vector<Kind> kDeletions = {Kind::kDeleteCell,   Kind::kDeleteCell,
+                                                 Kind::kDeleteColumn, Kind::kDeleteTimeRange,
+                                                 Kind::kDeleteFamily, Kind::kDeleteRow};
     ModelOperation op;
     op.kind = random.OneIn(5) ? random.Pick(kDeletions) : Kind::kSet;
     if (op.kind == Kind::kDeleteRow) return op;
@@ -92,7 +96,11 @@ class CrossedContent {
     if (op.kind == Kind::kDeleteFamily) return op;
     op.qualifier = random.Pick(Qualifiers());
     if (op.kind == Kind::kDeleteColumn) return op;
-    op.timestamp = op.family == "e" ? random.Between(1000, 1005) : random.Between(1, 3);
+    op.timestamp = kMilli * (op.family == "e" ? random.Between(1000, 1005) : random.Between(1, 3));
+    if (op.kind == Kind::kDeleteTimeRange) {
+      op.end = random.OneIn(3) ? Timestamp::Max().micros()
+                               : *op.timestamp + random.Between(1, 2) * kMilli;
+    }
     if (op.kind != Kind::kSet) return op;
     op.value = random.Pick(kValues);
     FitToFamily(random, model_, micros, &op);

@@ -1,22 +1,28 @@
 // A database with a given content in a given place: in memory or in files, over some tablets and
-// servers, read in place, by messages or through a service. One thread at a time.
+// servers, written and read in place, by messages, through a service or through bigtable-server.
+// One thread at a time.
 #ifndef BIGTABLE_TESTS_CROSSINGS_CROSSED_DATABASE_H_
 #define BIGTABLE_TESTS_CROSSINGS_CROSSED_DATABASE_H_
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 #include "bigtable/bigtable.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/status.h"
+#include "base/strings.h"
 #include "cluster/server_host.h"
 #include "crossings/crossed_content.h"
+#include "crossings/crossed_server.h"
 #include "crossings/crossing.h"
 #include "crossings/loopback_service.h"
 #include "support/database_peer.h"
@@ -59,19 +65,29 @@ class CrossingObserver final : public MutationObserver {
   }
 };
 
+// Whether a tablet begins with the row of the content.
+inline bool BeginsTablet(const Place& place, std::string_view row) {
+  return place.tablets > 1 && row != CrossedContent::Rows().front();
+}
+
 class CrossedDatabase {
  public:
+  static constexpr const char* kTable = "t";
+
   static absl::StatusOr<std::unique_ptr<CrossedDatabase>> Make(const Place& place,
                                                                const CrossedContent& content) {
     std::unique_ptr<CrossedDatabase> made(new CrossedDatabase(place));
-    BT_RETURN_IF_ERROR(made->Open());
+    BT_RETURN_IF_ERROR(made->Create());
     BT_RETURN_IF_ERROR(made->Fill(content));
+    if (place.opened != Opened::kOnce) BT_RETURN_IF_ERROR(made->OpenAgain());
     return made;
   }
 
-  // For calls: of the service's database, if the place is connected.
+  // For calls: of the service's database or the one over the server, if the place is connected.
   Table* table() const { return table_; }
   Database* database() const { return database_.get(); }
+  // Only if the place is through a server.
+  CrossedServer* server() const { return server_.get(); }
   std::shared_ptr<const Snapshot> old_snapshot() const { return old_snapshot_; }
   // The options of the case's read, with its snapshot.
   absl::StatusOr<ReadOptions> OptionsOf(const Crossing& crossing) {
@@ -84,24 +100,93 @@ class CrossedDatabase {
   }
 
  private:
-  static constexpr const char* kTable = "t";
+  static constexpr const char* kUser = "user";
+
+  // That requests are traced must change no answer.
+  class IgnoringSink final : public TraceSink {
+   public:
+    void OnTrace(const RequestTrace&) override {}
+  };
 
   explicit CrossedDatabase(const Place& place) : place_(place) {}
 
-  absl::Status Open() {
+  absl::Status Create() {
+    BT_ASSIGN_OR_RETURN(database_, Database::Open("/db", MakeOptions()));
+    if (place_.is_user) BT_RETURN_IF_ERROR(PermitUser());
+    BT_RETURN_IF_ERROR(CreateTable());
+    return OpenTable();
+  }
+  absl::Status OpenAgain() {
+    old_snapshot_ = nullptr;
+    server_ = nullptr;
+    connected_ = nullptr;
+    if (place_.opened == Opened::kAgain) BT_RETURN_IF_ERROR(database_->Close());
+    // Otherwise the process has died.
+    std::unique_ptr<InMemoryFileSystem> found = files_->CrashClone(1, Unsynced::kEverything);
+    database_ = nullptr;
+    files_ = std::move(found);
+    DatabaseOptions options = MakeOptions();
+    options.read_only = place_.opened == Opened::kReadOnlyAfterCrash;
+    BT_ASSIGN_OR_RETURN(database_, Database::Open("/db", options));
+    return OpenTable();
+  }
+  // On the way of the place.
+  absl::Status OpenTable() {
+    if (place_.way == Way::kMessages) {
+      DatabasePeer(database_.get()).UseServices([](ServerHost* host) -> DataService* {
+        return host->data_service();
+      });
+    }
+    OpenTableOptions options;
+    if (place_.is_user) options.caller = kUser;
+    BT_ASSIGN_OR_RETURN(table_, database_->OpenTable(kTable, options));
+    front_ = database_.get();
+    if (place_.way == Way::kConnected) {
+      connected_ = ConnectedTo(std::make_unique<LoopbackDatabase>(database_.get()));
+      front_ = connected_.get();
+    }
+    if constexpr (kCrossesServer) {
+      if (place_.way == Way::kServer) {
+        BT_ASSIGN_OR_RETURN(server_,
+                            CrossedServer::Start(database_.get(), place_.is_user ? kUser : ""));
+        front_ = server_->connected();
+      }
+    }
+    if (front_ == database_.get()) return absl::OkStatus();
+    BT_ASSIGN_OR_RETURN(table_, front_->OpenTable(kTable));
+    return absl::OkStatus();
+  }
+  DatabaseOptions MakeOptions() {
     DatabaseOptions options;
     options.memory_budget = 16 << 20;
     options.log_segment_size = 64 << 10;
     options.tablet_servers = place_.servers;
     options.balance_interval = absl::InfiniteDuration();
     options.scan_cache = place_.scan_cache;
-    options.file_system = &files_;
+    options.read_mode =
+        place_.reads_mapped ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;
+    options.trace_one_of = place_.is_traced ? 1 : 0;
+    options.trace_sink = &traces_;
+    options.file_system = files_.get();
     options.clock = &clock_;
-    BT_ASSIGN_OR_RETURN(database_, Database::Open("/db", options));
+    return options;
+  }
+  // Quotas that are set, and never reached.
+  absl::Status PermitUser() {
+    const Quota quota{.storage_bytes = uint64_t{1} << 40,
+                      .requests_per_second = uint64_t{1} << 40,
+                      .bytes_per_second = uint64_t{1} << 40};
+    BT_RETURN_IF_ERROR(database_->SetCallerQuota(kUser, quota));
+    return database_->SetAccessList("list", {.readers = {kUser}, .writers = {kUser}});
+  }
+  absl::Status CreateTable() {
     TableSchema schema = CrossedContent::MakeSchema();
     if (place_.is_observed) {
       CrossingObserver::Register();
       schema.observers = {CrossingObserver::kName};
+    }
+    if (place_.is_user) {
+      for (auto& [name, family] : schema.families) family.access_list = "list";
     }
     CreateTableOptions create;
     if (place_.tablets > 1) create.split_rows = {"ab", "b"};
@@ -110,26 +195,57 @@ class CrossedDatabase {
       BT_RETURN_IF_ERROR(database_->MoveTablet(
           kTable, CrossedContent::Rows()[static_cast<size_t>(i)], i % place_.servers));
     }
-    if (place_.way == Way::kMessages) {
-      DatabasePeer(database_.get()).UseServices([](ServerHost* host) -> DataService* {
-        return host->data_service();
-      });
-    }
-    BT_ASSIGN_OR_RETURN(table_, database_->OpenTable(kTable));
-    if (place_.way != Way::kConnected) return absl::OkStatus();
-    connected_ = ConnectedTo(std::make_unique<LoopbackDatabase>(database_.get()));
-    BT_ASSIGN_OR_RETURN(table_, connected_->OpenTable(kTable));
     return absl::OkStatus();
   }
   absl::Status Fill(const CrossedContent& content) {
-    for (size_t i = 0; i < content.mutations().size(); ++i) {
-      if (i == content.begins_late()) BT_RETURN_IF_ERROR(EndEarlyPart());
-      BT_RETURN_IF_ERROR(table_->Apply(content.mutations()[i].Make()));
-    }
+    const absl::Span<const ModelMutation> all = content.mutations();
+    BT_RETURN_IF_ERROR(Write(all.first(content.begins_late())));
+    BT_RETURN_IF_ERROR(EndEarlyPart());
+    BT_RETURN_IF_ERROR(Write(all.subspan(content.begins_late())));
     if (place_.storage == Storage::kFiles || place_.storage == Storage::kCompacted) {
       BT_RETURN_IF_ERROR(database_->Flush(kTable));
     }
     return place_.storage == Storage::kCompacted ? database_->Compact(kTable) : absl::OkStatus();
+  }
+  absl::Status Write(absl::Span<const ModelMutation> mutations) {
+    if (place_.written == Written::kBatch) return WriteInBatch(mutations);
+    if (place_.written == Written::kRequest) return server_->MutateRows(kTable, mutations);
+    for (const ModelMutation& mutation : mutations) {
+      BT_RETURN_IF_ERROR(WriteOne(mutation.Make()));
+    }
+    return absl::OkStatus();
+  }
+  absl::Status WriteOne(const RowMutation& mutation) {
+    if (place_.written == Written::kApply) return table_->Apply(mutation);
+    if (place_.written == Written::kWriteBatch) {
+      WriteBatch batch;
+      batch.Apply(table_, mutation);
+      return front_->Apply(batch);
+    }
+    RowMutation never(mutation.row());
+    never.DeleteRow();
+    BT_ASSIGN_OR_RETURN(
+        const bool matches,
+        table_->CheckAndMutateRow(mutation.row(), Filter::BlockAll(), never, mutation));
+    return matches ? absl::InternalError("nothing matches a condition") : absl::OkStatus();
+  }
+  // Between them are mutations that are refused.
+  absl::Status WriteInBatch(absl::Span<const ModelMutation> mutations) {
+    std::vector<RowMutation> batch;
+    for (const ModelMutation& mutation : mutations) {
+      batch.push_back(mutation.Make());
+      batch.push_back(RowMutation(mutation.row).Set("none:q", Timestamp(1000), "refused"));
+      batch.push_back(RowMutation(""));
+    }
+    const std::vector<absl::Status> statuses = table_->ApplyBatch(batch);
+    if (statuses.size() != batch.size()) return absl::InternalError("a status for each mutation");
+    constexpr absl::StatusCode kCodes[] = {absl::StatusCode::kOk, absl::StatusCode::kNotFound,
+                                           absl::StatusCode::kInvalidArgument};
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      if (statuses[i].code() == kCodes[i % 3]) continue;
+      return absl::InternalError(Cat("mutation ", i, " of a batch: ", statuses[i].ToString()));
+    }
+    return absl::OkStatus();
   }
   absl::Status EndEarlyPart() {
     if (place_.storage != Storage::kMemory) BT_RETURN_IF_ERROR(database_->Flush(kTable));
@@ -140,10 +256,13 @@ class CrossedDatabase {
 
   const Place place_;
   TestClock clock_{CrossedContent::kFirstMicros};
-  InMemoryFileSystem files_;
+  std::unique_ptr<InMemoryFileSystem> files_ = std::make_unique<InMemoryFileSystem>();
+  IgnoringSink traces_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<Database> connected_;
+  std::unique_ptr<CrossedServer> server_;
   std::shared_ptr<const Snapshot> old_snapshot_;
+  Database* front_ = nullptr;  // of table_
   Table* table_ = nullptr;
 };
 

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "bigtable/bigtable.h"
@@ -16,6 +18,14 @@
 #include "support/model_filter.h"
 
 namespace bigtable {
+
+// Whether this build has the server (BIGTABLE_BUILD_SERVER): without it, the table has no lines
+// that need it.
+#ifdef BIGTABLE_CROSSINGS_WITH_SERVER
+inline constexpr bool kCrossesServer = true;
+#else
+inline constexpr bool kCrossesServer = false;
+#endif
 
 // What a call, an option or a setting needs of the others, or lacks for them. Two values cannot be
 // together if one needs what the other lacks.
@@ -30,10 +40,28 @@ enum CrossingFeature : uint32_t {
   kHasTransactions = 1 << 7,
   kHasObservers = 1 << 8,
   kIsEmbedded = 1 << 9,
+  kHasServer = 1 << 10,
+  kHasUsers = 1 << 11,
+  kCanBeObserved = 1 << 12,
+  kHasEmptySets = 1 << 13,     // a set of no rows is not all rows
+  kHasCallLimits = 1 << 14,    // deadline and cancellation
+  kHasRequestForms = 1 << 15,  // what only a request of the API has
+  kHasRowStreams = 1 << 16,
+  kHasScanStreams = 1 << 17,
+  kHasOldSnapshots = 1 << 18,
+  kCanWrite = 1 << 19,
+  kHasBatches = 1 << 20,
 };
+// Of one or a few calls: all others lack them.
+inline constexpr uint32_t kRareFeatures = kHasRequestForms | kHasRowStreams | kHasScanStreams;
 
-enum class Way { kInPlace, kMessages, kConnected };
+enum class Way { kInPlace, kMessages, kConnected, kServer };
 enum class Storage { kMemory, kFiles, kBoth, kCompacted };
+// By which call the content is written.
+enum class Written { kApply, kBatch, kCheckAndMutate, kWriteBatch, kRequest };
+// Whether the database was closed and opened, or the process has died, after the content was
+// written.
+enum class Opened { kOnce, kAgain, kAfterCrash, kReadOnlyAfterCrash };
 enum class At { kPresent, kNewSnapshot, kOldSnapshot };
 enum class Resumed { kNot, kBetweenRows, kWithinRows };
 
@@ -43,8 +71,13 @@ struct Place {
   int tablets = 1;
   int servers = 1;
   Storage storage = Storage::kMemory;
+  Written written = Written::kApply;
+  Opened opened = Opened::kOnce;
   bool is_observed = false;
   bool scan_cache = false;
+  bool reads_mapped = true;
+  bool is_traced = false;
+  bool is_user = false;  // read and written in the name of a user, with access lists and quotas
 
   friend auto operator<=>(const Place&, const Place&) = default;
 };
@@ -54,8 +87,8 @@ class CrossedDatabase;
 
 // Makes the call, and returns the rows that have cells, in their order. `rows`: as its stream or
 // its reads of single rows return them.
-using CrossedCall = std::function<absl::StatusOr<std::vector<ModelRow>>(const Crossing& crossing,
-                                                                        CrossedDatabase* database)>;
+using CrossedRows = absl::StatusOr<std::vector<ModelRow>>;
+using CrossedCall = std::function<CrossedRows(const Crossing& crossing, CrossedDatabase* database)>;
 // In which form a call returns what is expected.
 enum class Answer {
   kStream,           // in the order of the options, and cut by their limits
@@ -64,6 +97,8 @@ enum class Answer {
   kByFamily,         // as kStream, one family after the other, without labels
   kNewest,           // of each column the newest cell, one column after the other
   kMatches,          // rows without their cells
+  kModified,         // of each row what ModifyingRules() have made of it, without timestamps
+  kTablets,          // the rows with which tablets begin, and one without a key, without cells
 };
 
 struct Crossing {
@@ -71,6 +106,7 @@ struct Crossing {
   Place place;
   CrossedCall call;
   Answer answer = Answer::kStream;
+  bool writes = false;  // the call changes the content, so the database is its own
 
   RowSet rows = RowRange::All();
   ModelFilter filter;
@@ -79,6 +115,16 @@ struct Crossing {
   Resumed resumed = Resumed::kNot;
   bool shortcuts = true;
   std::vector<ModelMutation> own_writes;  // in call order
+  std::optional<absl::StatusCode> error;  // instead of rows, if the call asks for any
+  bool takes_rows = false;                // of a stream, and looks at them when it has ended
+  // Of a scan: what is set beside the filter, all of its streams at once, and the first cell of
+  // each row alone, by NextRow.
+  ModelFilter stream_columns;
+  bool streams_together = false;
+  bool next_rows = false;
+  // Of a request: with statistics, and the ends of ranges as they are shortest.
+  bool statistics = false;
+  bool shortest_ends = false;
 
   bool has_filter() const { return filter.kind != ModelFilter::Kind::kPassAll; }
   Filter MakeFilter() const { return has_filter() ? filter.Make() : Filter(); }

@@ -4,7 +4,7 @@
 #define BIGTABLE_TESTS_CROSSINGS_CROSSING_CALLS_H_
 
 #include <algorithm>
-#include <functional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +13,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 #include "bigtable/bigtable.h"
 
@@ -24,8 +25,6 @@
 #include "crossings/crossing.h"
 
 namespace bigtable {
-
-using CrossedRows = absl::StatusOr<std::vector<ModelRow>>;
 
 // --- Parts of calls ---
 
@@ -46,11 +45,23 @@ inline CrossedRows EachRow(const Crossing& crossing,
   }
   return rows;
 }
-inline CrossedRows AllOf(RowReader reader) {
+inline CrossedRows AllOf(const Crossing& crossing, RowReader reader) {
   std::vector<ModelRow> rows;
-  while (reader.Next()) rows.push_back(ToModel(reader.row()));
+  std::vector<Row> taken;
+  while (reader.Next()) {
+    if (crossing.takes_rows) {
+      taken.push_back(reader.TakeRow());
+    } else {
+      rows.push_back(ToModel(reader.row()));
+    }
+  }
   BT_RETURN_IF_ERROR(reader.status());
+  { const RowReader ended = std::move(reader); }
+  for (const Row& row : taken) rows.push_back(ToModel(row));
   return rows;
+}
+inline WriteOptions WriteOptionsOf(const Crossing& crossing) {
+  return {.deadline = crossing.options.deadline, .cancellation = crossing.options.cancellation};
 }
 // A transaction with the own writes of the case.
 inline absl::StatusOr<Transaction> BeginWith(const Crossing& crossing, CrossedDatabase* database) {
@@ -63,6 +74,26 @@ inline absl::StatusOr<Transaction> BeginWith(const Crossing& crossing, CrossedDa
 // What a mutation that is observed would write, for ReadAfter.
 inline ModelMutation ObservedIn(const std::string& row) {
   return {row, {{.family = "f", .qualifier = "p", .timestamp = 2, .value = "observed"}}};
+}
+
+// A rule of a ReadModifyWriteRow call. Plain value.
+struct ModifyingRule {
+  std::string family;
+  std::string qualifier;
+  std::string appended;  // empty: the amount is added
+  int64_t amount = 0;
+};
+// A text behind the newest cell of each column, and a counter that is not there before.
+inline const std::vector<ModifyingRule>& ModifyingRules() {
+  static const std::vector<ModifyingRule> rules = [] {
+    std::vector<ModifyingRule> made = {{"f", "count", "", 40}};
+    for (const std::string& qualifier : CrossedContent::Qualifiers()) {
+      for (const char* family : {"e", "f", "fg"}) made.push_back({family, qualifier, "+", 0});
+    }
+    made.push_back({"f", "count", "", 2});
+    return made;
+  }();
+  return rules;
 }
 
 // Calls `read` in an observer of a mutation of the row, which is not applied.
@@ -89,7 +120,7 @@ inline CrossedRows CallReadRows(const Crossing& crossing, CrossedDatabase* datab
   BT_ASSIGN_OR_RETURN(ReadOptions options, database->OptionsOf(crossing));
   const Filter filter = crossing.MakeFilter();
   if (crossing.resumed == Resumed::kNot) {
-    return AllOf(database->table()->ReadRows(crossing.rows, filter, options));
+    return AllOf(crossing, database->table()->ReadRows(crossing.rows, filter, options));
   }
   // A piece for each row, which is resumed behind it or behind its first cell.
   (crossing.resumed == Resumed::kBetweenRows ? options.row_limit : options.cell_limit) = 1;
@@ -103,26 +134,94 @@ inline CrossedRows CallReadRows(const Crossing& crossing, CrossedDatabase* datab
   return rows;
 }
 
-inline CrossedRows CallScanner(const Crossing& crossing, CrossedDatabase* database) {
-  BT_ASSIGN_OR_RETURN(const ReadOptions options, database->OptionsOf(crossing));
+// A stream of a scanner, and what was read of it.
+struct ScannedFamily {
+  std::string family;
+  ScanStream* stream = nullptr;
+  bool is_within_row = false;
+  std::vector<ModelRow> rows;
+
+  // Reads a cell. False: there is none.
+  bool Step(const Crossing& crossing) {
+    if (stream->Done()) return false;
+    if (!is_within_row || rows.back().key != stream->RowName()) {
+      rows.push_back({std::string(stream->RowName()), {}});
+    }
+    is_within_row = true;
+    rows.back().cells.push_back({family, std::string(stream->Qualifier()), stream->MicroTimestamp(),
+                                 std::string(stream->Value())});
+    if (crossing.next_rows) {
+      stream->NextRow();
+    } else {
+      stream->Next();
+    }
+    return true;
+  }
+};
+inline void SetUpStream(const Crossing& crossing, ScanStream* stream) {
+  const ModelFilter& columns = crossing.stream_columns;
+  stream->SetReturnAllVersions();
+  switch (columns.kind) {
+    case ModelFilter::Kind::kLatest:
+      stream->SetMaxVersions(columns.n);
+      break;
+    case ModelFilter::Kind::kColumnPrefix:
+      stream->SetColumnPrefix(columns.begin);
+      break;
+    case ModelFilter::Kind::kColumnRange:
+      stream->SetColumnRange(columns.begin, columns.end);
+      break;
+    case ModelFilter::Kind::kColumnRegex:
+      stream->SetColumnRegex(ModelRegexes()[columns.regex].text);
+      break;
+    case ModelFilter::Kind::kTimestampRange:
+      stream->SetTimestampRange(Timestamp(columns.from_micros), Timestamp(columns.to_micros));
+      break;
+    default:
+      break;
+  }
+  if (crossing.has_filter()) stream->SetFilter(crossing.MakeFilter());
+}
+
+// The families by one scanner, a cell of each in turn.
+inline absl::Status Scan(const Crossing& crossing, const ReadOptions& options,
+                         CrossedDatabase* database, absl::Span<ScannedFamily> families) {
   std::vector<RowRange> ranges = crossing.rows.Normalized();
   if (options.reverse) std::reverse(ranges.begin(), ranges.end());
-  std::vector<ModelRow> rows;
-  for (const auto& [family, unused] : CrossedContent::MakeSchema().families) {
-    Scanner scanner(database->table(), options);
-    ScanStream* const stream = scanner.FetchColumnFamily(family);
-    stream->SetReturnAllVersions();
-    if (crossing.has_filter()) stream->SetFilter(crossing.MakeFilter());
-    for (const RowRange& range : ranges) {
+  Scanner scanner(database->table(), options);
+  for (ScannedFamily& family : families) {
+    family.stream = scanner.FetchColumnFamily(family.family);
+    SetUpStream(crossing, family.stream);
+  }
+  for (const RowRange& range : ranges) {
+    if (range == RowRange::Single(range.begin())) {
+      scanner.Lookup(range.begin());
+    } else {
       scanner.SetRange(range);
-      for (std::string last; !stream->Done(); stream->Next()) {
-        if (last != stream->RowName()) rows.push_back({std::string(stream->RowName()), {}});
-        last = stream->RowName();
-        rows.back().cells.push_back({family, std::string(stream->Qualifier()),
-                                     stream->MicroTimestamp(), std::string(stream->Value())});
-      }
     }
-    BT_RETURN_IF_ERROR(scanner.status());
+    for (ScannedFamily& family : families) family.is_within_row = false;
+    for (bool has_more = true; has_more;) {
+      has_more = false;
+      for (ScannedFamily& family : families) has_more |= family.Step(crossing);
+    }
+  }
+  return scanner.status();
+}
+
+inline CrossedRows CallScanner(const Crossing& crossing, CrossedDatabase* database) {
+  BT_ASSIGN_OR_RETURN(const ReadOptions options, database->OptionsOf(crossing));
+  std::vector<ScannedFamily> families;
+  for (const auto& [family, unused] : CrossedContent::MakeSchema().families) {
+    families.push_back({.family = family});
+  }
+  const size_t together = crossing.streams_together ? families.size() : 1;
+  for (size_t i = 0; i < families.size(); i += together) {
+    BT_RETURN_IF_ERROR(
+        Scan(crossing, options, database, absl::MakeSpan(families).subspan(i, together)));
+  }
+  std::vector<ModelRow> rows;
+  for (const ScannedFamily& family : families) {
+    rows.insert(rows.end(), family.rows.begin(), family.rows.end());
   }
   return rows;
 }
@@ -150,10 +249,10 @@ inline CrossedRows CallCheckAndMutate(const Crossing& crossing, CrossedDatabase*
   for (const std::string& key : CrossedContent::Rows()) {
     if (!IsAsked(crossing, key)) continue;
     // It deletes nothing.
-    const RowMutation if_not = RowMutation(key).DeleteCell("f:never", Timestamp(1));
-    BT_ASSIGN_OR_RETURN(
-        const bool matches,
-        database->table()->CheckAndMutateRow(key, crossing.MakeFilter(), RowMutation(key), if_not));
+    const RowMutation if_not = RowMutation(key).DeleteCell("f:never", Timestamp(1000));
+    BT_ASSIGN_OR_RETURN(const bool matches, database->table()->CheckAndMutateRow(
+                                                key, crossing.MakeFilter(), RowMutation(key),
+                                                if_not, WriteOptionsOf(crossing)));
     if (matches) rows.push_back({key, {}});
   }
   return rows;
@@ -167,8 +266,50 @@ inline CrossedRows CallMutateAtomically(const Crossing& crossing, CrossedDatabas
       if (!row.empty()) rows.push_back(ToModel(row));
       return RowMutation(key);
     };
-    BT_RETURN_IF_ERROR(
-        database->table()->MutateRowAtomically(key, crossing.MakeFilter(), function));
+    BT_RETURN_IF_ERROR(database->table()->MutateRowAtomically(key, crossing.MakeFilter(), function,
+                                                              WriteOptionsOf(crossing)));
+  }
+  return rows;
+}
+
+// Without the times, which are those of the call.
+inline CrossedRows CallReadModifyWrite(const Crossing& crossing, CrossedDatabase* database) {
+  std::vector<ModelRow> rows;
+  for (const std::string& key : CrossedContent::Rows()) {
+    if (!IsAsked(crossing, key)) continue;
+    ReadModifyWrite rules(key);
+    for (const ModifyingRule& rule : ModifyingRules()) {
+      const std::string column = Cat(rule.family, ":", rule.qualifier);
+      if (rule.appended.empty()) {
+        rules.Increment(column, rule.amount);
+      } else {
+        rules.Append(column, rule.appended);
+      }
+    }
+    BT_ASSIGN_OR_RETURN(const Row row,
+                        database->table()->ReadModifyWriteRow(rules, WriteOptionsOf(crossing)));
+    rows.push_back(ToModel(row));
+    for (ModelCell& cell : rows.back().cells) cell.timestamp = 0;
+  }
+  return rows;
+}
+
+// Of samples that do not begin a tablet, only where they are is checked: their number is the
+// engine's matter.
+inline CrossedRows CallSampleRowKeys(const Crossing& crossing, CrossedDatabase* database) {
+  BT_ASSIGN_OR_RETURN(
+      const std::vector<RowKeySample> samples,
+      database->table()->SampleRowKeys(
+          {.deadline = crossing.options.deadline, .cancellation = crossing.options.cancellation}));
+  std::vector<ModelRow> rows;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const std::string& row = samples[i].row;
+    const bool is_in_order = i == 0 || ((row.empty() || row > samples[i - 1].row) &&
+                                        samples[i].offset_bytes >= samples[i - 1].offset_bytes);
+    if (!is_in_order || row.empty() != (i + 1 == samples.size())) {
+      return absl::InternalError(Cat("sample ", i, " of ", samples.size(), " is at ", Quoted(row)));
+    }
+    if (row.empty() || BeginsTablet(crossing.place, row)) rows.push_back({row, {}});
   }
   return rows;
 }
@@ -181,8 +322,8 @@ inline CrossedRows CallTransactionReadRow(const Crossing& crossing, CrossedDatab
 }
 inline CrossedRows CallTransactionReadRows(const Crossing& crossing, CrossedDatabase* database) {
   BT_ASSIGN_OR_RETURN(Transaction transaction, BeginWith(crossing, database));
-  return AllOf(transaction.ReadRows(database->table(), crossing.rows, crossing.MakeFilter(),
-                                    crossing.options));
+  return AllOf(crossing, transaction.ReadRows(database->table(), crossing.rows,
+                                              crossing.MakeFilter(), crossing.options));
 }
 
 inline CrossedRows CallObserverReadRow(const Crossing& crossing, CrossedDatabase* database) {
@@ -213,10 +354,38 @@ inline CrossedRows CallObserverReadRows(const Crossing& crossing, CrossedDatabas
   BT_ASSIGN_OR_RETURN(Transaction transaction, BeginWith(crossing, database));
   CrossedRows rows = absl::InternalError("not read");
   const auto reads = [&](ObserverContext* context) {
-    rows = AllOf(context->ReadRows(database->table(), crossing.rows, crossing.MakeFilter()));
+    rows =
+        AllOf(crossing, context->ReadRows(database->table(), crossing.rows, crossing.MakeFilter()));
   };
   BT_RETURN_IF_ERROR(
       CrossingObserver::Run(&transaction, database->table(), ObservedIn("z").Make(), reads));
+  return rows;
+}
+
+// --- Requests of the API ---
+
+inline CrossedRows RequestReadRows(const Crossing& crossing, CrossedDatabase* database) {
+  return database->server()->ReadRows(CrossedDatabase::kTable, crossing);
+}
+inline CrossedRows RequestCheckAndMutate(const Crossing& crossing, CrossedDatabase* database) {
+  std::vector<ModelRow> rows;
+  for (const std::string& key : CrossedContent::Rows()) {
+    if (!IsAsked(crossing, key)) continue;
+    BT_ASSIGN_OR_RETURN(const bool matches, database->server()->CheckAndMutateRow(
+                                                CrossedDatabase::kTable, crossing, key));
+    if (matches) rows.push_back({key, {}});
+  }
+  return rows;
+}
+inline CrossedRows RequestReadModifyWrite(const Crossing& crossing, CrossedDatabase* database) {
+  std::vector<ModelRow> rows;
+  for (const std::string& key : CrossedContent::Rows()) {
+    if (!IsAsked(crossing, key)) continue;
+    BT_ASSIGN_OR_RETURN(ModelRow row, database->server()->ReadModifyWriteRow(
+                                          CrossedDatabase::kTable, crossing, key));
+    for (ModelCell& cell : row.cells) cell.timestamp = 0;
+    rows.push_back(std::move(row));
+  }
   return rows;
 }
 

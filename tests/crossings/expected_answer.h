@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 
 #include "client/model_mutations.h"
 #include "crossings/crossed_content.h"
+#include "crossings/crossed_database.h"
 #include "crossings/crossing.h"
 #include "crossings/crossing_calls.h"
 #include "support/model.h"
@@ -43,6 +45,10 @@ class ExpectedAnswer {
         return Newest();
       case Answer::kMatches:
         return Matches();
+      case Answer::kModified:
+        return Modified();
+      case Answer::kTablets:
+        return Tablets();
     }
     return {};
   }
@@ -98,20 +104,33 @@ class ExpectedAnswer {
     return rows;
   }
   std::vector<ModelRow> ByFamily() const {
-    using Kind = ModelFilter::Kind;
+    std::vector<RowRange> ranges = crossing_.rows.Normalized();
+    if (crossing_.options.reverse) std::reverse(ranges.begin(), ranges.end());
     std::vector<ModelRow> all;
     for (const auto& [family, unused] : model_.schema().families) {
-      const ModelFilter chain{
-          .kind = Kind::kChain,
-          .filters = {{.kind = Kind::kFamily, .family = family}, crossing_.filter}};
-      std::vector<ModelRow> rows = RowsOf(model_.RowKeys(), chain);
-      if (crossing_.options.reverse) std::reverse(rows.begin(), rows.end());
-      for (ModelRow& row : rows) {
-        for (ModelCell& cell : row.cells) cell.labels.clear();
-        all.push_back(std::move(row));
+      for (const RowRange& range : ranges) {
+        for (ModelRow& row : ScanOf(family, range)) all.push_back(std::move(row));
       }
     }
     return all;
+  }
+  // What a stream of a scanner returns of one range, to which the limits apply.
+  std::vector<ModelRow> ScanOf(const std::string& family, const RowRange& range) const {
+    using Kind = ModelFilter::Kind;
+    ModelFilter columns = crossing_.stream_columns;
+    columns.family = family;
+    const ModelFilter chain{
+        .kind = Kind::kChain,
+        .filters = {{.kind = Kind::kFamily, .family = family}, columns, crossing_.filter}};
+    std::vector<ModelRow> rows = RowsOf(model_.RowKeys(), chain);
+    std::erase_if(rows, [&range](const ModelRow& row) { return !range.Contains(row.key); });
+    if (crossing_.options.reverse) std::reverse(rows.begin(), rows.end());
+    LimitRows(crossing_.options, &rows);
+    for (ModelRow& row : rows) {
+      if (crossing_.next_rows) row.cells.resize(1);
+      for (ModelCell& cell : row.cells) cell.labels.clear();
+    }
+    return rows;
   }
   std::vector<ModelRow> Newest() const {
     std::vector<ModelRow> all;
@@ -128,6 +147,41 @@ class ExpectedAnswer {
     std::vector<ModelRow> rows = RowsOf(CrossedContent::Rows(), crossing_.filter);
     for (ModelRow& row : rows) row.cells.clear();
     return rows;
+  }
+
+  std::vector<ModelRow> Modified() const {
+    std::vector<ModelRow> all;
+    for (const std::string& key : CrossedContent::Rows()) {
+      if (!IsAsked(crossing_, key)) continue;
+      std::map<std::pair<std::string, std::string>, std::string> columns;
+      for (const ModelCell& cell :
+           CellsOf(key, {.kind = ModelFilter::Kind::kLatest, .n = 1}, model_, sequence_)) {
+        columns[{cell.family, cell.qualifier}] = std::string(cell.value.view());
+      }
+      std::map<std::pair<std::string, std::string>, std::string> modified;
+      for (const ModifyingRule& rule : ModifyingRules()) {
+        std::string& value = columns[{rule.family, rule.qualifier}];
+        value += rule.appended;
+        if (rule.appended.empty()) {
+          value = EncodeBigEndian(DecodeBigEndian(value).value_or(0) + rule.amount);
+        }
+        modified[{rule.family, rule.qualifier}] = value;
+      }
+      ModelRow row{key, {}};
+      for (const auto& [column, value] : modified) {
+        row.cells.push_back({column.first, column.second, 0, value});
+      }
+      all.push_back(std::move(row));
+    }
+    return all;
+  }
+  std::vector<ModelRow> Tablets() const {
+    std::vector<ModelRow> all;
+    for (const std::string& key : CrossedContent::Rows()) {
+      if (BeginsTablet(crossing_.place, key)) all.push_back({key, {}});
+    }
+    all.push_back({"", {}});
+    return all;
   }
 
   const Crossing& crossing_;

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -29,33 +28,47 @@ class PairCover {
   using Clash = std::function<bool(const Item&, const Item&)>;
 
   // `sizes`: how many values each dimension has.
-  PairCover(std::vector<size_t> sizes, Clash clash)
-      : sizes_(std::move(sizes)), clash_(std::move(clash)) {}
+  PairCover(std::vector<size_t> sizes, const Clash& clash) : sizes_(std::move(sizes)) {
+    size_t items = 0;
+    for (const size_t size : sizes_) {
+      first_.push_back(items);
+      items += size;
+    }
+    first_.push_back(items);
+    clash_ = Pairs(items);
+    const std::vector<Item> all = AllItems();
+    for (const Item& a : all) {
+      for (const Item& b : all) {
+        if (a == b) continue;
+        if (a.dimension == b.dimension || clash(a, b)) clash_.Add(NumberOf(a), NumberOf(b));
+      }
+    }
+  }
 
   // A random case that has these values; nullopt if none was found.
   std::optional<Choice> Draw(Random& random, const std::vector<Item>& with = {}) const {
     return Complete(random, with, nullptr);
   }
 
-  // Cases with these values that cover all pairs of values of these dimensions; the values of the
-  // others are random. A pair that no case can have is left out.
+  // Cases with the values `with` that cover all pairs of values of these dimensions; the values of
+  // the others are random. A pair that no case can have is left out. Each case has all values of
+  // one of `bases` where that is possible, so that few combinations of these occur.
   std::vector<Choice> CoverPairs(Random& random, const std::vector<size_t>& dimensions,
-                                 const std::vector<Item>& with = {}) const {
-    Pairs left = PairsOf(dimensions);
+                                 const std::vector<Item>& with = {},
+                                 const std::vector<std::vector<Item>>& bases = {}) const {
+    Pairs left(first_.back());
+    std::vector<std::pair<Item, Item>> pairs = PairsOf(dimensions);
+    for (const auto& [a, b] : pairs) left.Add(NumberOf(a), NumberOf(b));
     std::vector<Choice> cases;
-    while (!left.empty()) {
-      const auto [a, b] = *left.begin();
+    for (const auto& [a, b] : pairs) {
+      if (!left.Has(NumberOf(a), NumberOf(b))) continue;
       std::vector<Item> chosen = with;
-      chosen.push_back(a);
-      chosen.push_back(b);
-      const std::optional<Choice> found = Complete(random, chosen, &left);
-      if (!found.has_value()) {
-        left.erase(left.begin());
-        continue;
-      }
-      for (const size_t i : dimensions) {
-        for (const size_t j : dimensions) {
-          if (i < j) left.erase({{i, (*found)[i]}, {j, (*found)[j]}});
+      Add({a, b}, &chosen);
+      const std::optional<Choice> found = CompleteOnBase(random, chosen, bases, &left);
+      if (!found.has_value()) continue;
+      for (size_t i = 0; i < found->size(); ++i) {
+        for (size_t j = 0; j < found->size(); ++j) {
+          left.Remove(NumberOf({i, (*found)[i]}), NumberOf({j, (*found)[j]}));
         }
       }
       cases.push_back(*found);
@@ -64,16 +77,39 @@ class PairCover {
   }
 
  private:
-  using Pairs = std::set<std::pair<Item, Item>>;
+  static constexpr int kTries = 30;
+  static constexpr int kTriesOfBase = 2;
 
-  Pairs PairsOf(const std::vector<size_t>& dimensions) const {
-    Pairs pairs;
+  // A set of pairs of items, by their numbers.
+  class Pairs {
+   public:
+    Pairs() = default;
+    explicit Pairs(size_t items) : items_(items), has_(items * items) {}
+    void Add(size_t a, size_t b) { has_[a * items_ + b] = has_[b * items_ + a] = true; }
+    void Remove(size_t a, size_t b) { has_[a * items_ + b] = has_[b * items_ + a] = false; }
+    bool Has(size_t a, size_t b) const { return has_[a * items_ + b]; }
+
+   private:
+    size_t items_ = 0;
+    std::vector<char> has_;
+  };
+
+  size_t NumberOf(const Item& item) const { return first_[item.dimension] + item.value; }
+  std::vector<Item> AllItems() const {
+    std::vector<Item> items;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      for (size_t value = 0; value < sizes_[i]; ++value) items.push_back({i, value});
+    }
+    return items;
+  }
+  std::vector<std::pair<Item, Item>> PairsOf(const std::vector<size_t>& dimensions) const {
+    std::vector<std::pair<Item, Item>> pairs;
     for (const size_t i : dimensions) {
       for (const size_t j : dimensions) {
         if (j <= i) continue;
         for (size_t a = 0; a < sizes_[i]; ++a) {
           for (size_t b = 0; b < sizes_[j]; ++b) {
-            if (!clash_({i, a}, {j, b})) pairs.insert({{i, a}, {j, b}});
+            if (!Clashes({i, a}, {j, b})) pairs.push_back({{i, a}, {j, b}});
           }
         }
       }
@@ -81,13 +117,36 @@ class PairCover {
     return pairs;
   }
 
+  static void Add(const std::vector<Item>& more, std::vector<Item>* items) {
+    for (const Item& item : more) {
+      if (std::find(items->begin(), items->end(), item) == items->end()) items->push_back(item);
+    }
+  }
+  std::optional<Choice> CompleteOnBase(Random& random, const std::vector<Item>& with,
+                                       const std::vector<std::vector<Item>>& bases,
+                                       const Pairs* left) const {
+    std::optional<Choice> without = Complete(random, with, left);
+    if (!without.has_value() || bases.empty()) return without;
+    const size_t first = random.Below(bases.size());
+    for (size_t i = 0; i < bases.size(); ++i) {
+      std::vector<Item> chosen = with;
+      Add(bases[(first + i) % bases.size()], &chosen);
+      std::optional<Choice> found = Complete(random, chosen, left, kTriesOfBase);
+      if (found.has_value()) return found;
+    }
+    return without;
+  }
+
   // Chooses the other values at random, in a random order of the dimensions; of several, the one
   // that covers most of `left`. Some dead ends are tried again.
-  std::optional<Choice> Complete(Random& random, const std::vector<Item>& with,
-                                 const Pairs* left) const {
-    if (Clashes(with)) return std::nullopt;
-    constexpr int kTries = 30;
-    for (int i = 0; i < kTries; ++i) {
+  std::optional<Choice> Complete(Random& random, const std::vector<Item>& with, const Pairs* left,
+                                 int tries = kTries) const {
+    for (const Item& a : with) {
+      for (const Item& b : with) {
+        if (Clashes(a, b)) return std::nullopt;
+      }
+    }
+    for (int i = 0; i < tries; ++i) {
       std::vector<Item> chosen = with;
       if (TryToComplete(random, left, &chosen)) {
         Choice choice(sizes_.size());
@@ -97,14 +156,8 @@ class PairCover {
     }
     return std::nullopt;
   }
-  bool Clashes(const std::vector<Item>& items) const {
-    for (const Item& a : items) {
-      for (const Item& b : items) {
-        if (a.dimension != b.dimension && clash_(a, b)) return true;
-      }
-    }
-    return false;
-  }
+  // Also two values of one dimension do.
+  bool Clashes(const Item& a, const Item& b) const { return clash_.Has(NumberOf(a), NumberOf(b)); }
   bool TryToComplete(Random& random, const Pairs* left, std::vector<Item>* chosen) const {
     std::vector<size_t> dimensions;
     for (size_t i = 0; i < sizes_.size(); ++i) {
@@ -118,8 +171,9 @@ class PairCover {
       const size_t first = random.Below(sizes_[dimension]);
       for (size_t k = 0; k < sizes_[dimension]; ++k) {
         const Item item{dimension, (first + k) % sizes_[dimension]};
-        const bool is_possible = std::none_of(
-            chosen->begin(), chosen->end(), [&](const Item& other) { return clash_(item, other); });
+        const bool is_possible =
+            std::none_of(chosen->begin(), chosen->end(),
+                         [&](const Item& other) { return Clashes(item, other); });
         if (!is_possible) continue;
         const size_t covered = left == nullptr ? 0 : CountCovered(item, *chosen, *left);
         if (best.has_value() && covered <= most) continue;
@@ -134,14 +188,15 @@ class PairCover {
   static std::ptrdiff_t PlaceIn(Random& random, const std::vector<size_t>& list) {
     return random.Between(0, static_cast<std::ptrdiff_t>(list.size()));
   }
-  static size_t CountCovered(const Item& item, const std::vector<Item>& chosen, const Pairs& left) {
+  size_t CountCovered(const Item& item, const std::vector<Item>& chosen, const Pairs& left) const {
     return static_cast<size_t>(std::count_if(chosen.begin(), chosen.end(), [&](const Item& other) {
-      return left.contains(item < other ? std::pair(item, other) : std::pair(other, item));
+      return left.Has(NumberOf(item), NumberOf(other));
     }));
   }
 
   const std::vector<size_t> sizes_;
-  const Clash clash_;
+  std::vector<size_t> first_;  // the number of the first item of each dimension, and their count
+  Pairs clash_;
 };
 
 }  // namespace bigtable
