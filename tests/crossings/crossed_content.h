@@ -56,6 +56,11 @@ class CrossedContent {
     schema.families["fg"] = {.locality_group = "second", .gc = GcRule::MaxVersions(2)};
     // What is at 1000 to 1002 milliseconds expires between the two parts.
     schema.families["e"] = {.gc = GcRule::MaxAge(absl::Seconds(1))};
+    // The newest version stays, and the others expire.
+    schema.families["i"] = {
+        .locality_group = "second",
+        .gc = GcRule::Intersection(GcRule::MaxVersions(1), GcRule::MaxAge(absl::Seconds(1)))};
+    schema.families["m"] = {.locality_group = "second", .value_type = ValueType::kInt64Max};
     schema.families["n"] = {.value_type = ValueType::kInt64Sum};
     return schema;
   }
@@ -84,7 +89,7 @@ class CrossedContent {
   }
   ModelOperation Operation(Random& random, int64_t micros) const {
     using Kind = ModelOperation::Kind;
-    static const std::vector<std::string> kFamilies = {"f", "fg", "e", "n"};
+    static const std::vector<std::string> kFamilies = {"f", "f", "fg", "e", "i", "m", "n"};
     static const std::vector<std::string> kValues = {"", "a", "q", "f0"};
     static const std::vector<Kind> kDeletions = {Kind::kDeleteCell,   Kind::kDeleteCell,
                                                  Kind::kDeleteColumn, Kind::kDeleteTimeRange,
@@ -96,7 +101,8 @@ class CrossedContent {
     if (op.kind == Kind::kDeleteFamily) return op;
     op.qualifier = random.Pick(Qualifiers());
     if (op.kind == Kind::kDeleteColumn) return op;
-    op.timestamp = kMilli * (op.family == "e" ? random.Between(1000, 1005) : random.Between(1, 3));
+    const bool is_recent = op.family == "e" || (op.family == "i" && random.OneIn(2));
+    op.timestamp = kMilli * (is_recent ? random.Between(1000, 1005) : random.Between(1, 3));
     if (op.kind == Kind::kDeleteTimeRange) {
       op.end = random.OneIn(3) ? Timestamp::Max().micros()
                                : *op.timestamp + random.Between(1, 2) * kMilli;

@@ -80,6 +80,7 @@ class CrossedDatabase {
     BT_RETURN_IF_ERROR(made->Create());
     BT_RETURN_IF_ERROR(made->Fill(content));
     if (place.opened != Opened::kOnce) BT_RETURN_IF_ERROR(made->OpenAgain());
+    if (place.caller == InNameOf::kRefusedUser) BT_RETURN_IF_ERROR(made->RefuseUser());
     return made;
   }
 
@@ -112,7 +113,7 @@ class CrossedDatabase {
 
   absl::Status Create() {
     BT_ASSIGN_OR_RETURN(database_, Database::Open("/db", MakeOptions()));
-    if (place_.is_user) BT_RETURN_IF_ERROR(PermitUser());
+    if (is_user()) BT_RETURN_IF_ERROR(PermitUser());
     BT_RETURN_IF_ERROR(CreateTable());
     return OpenTable();
   }
@@ -138,7 +139,7 @@ class CrossedDatabase {
       });
     }
     OpenTableOptions options;
-    if (place_.is_user) options.caller = kUser;
+    if (is_user()) options.caller = kUser;
     BT_ASSIGN_OR_RETURN(table_, database_->OpenTable(kTable, options));
     front_ = database_.get();
     if (place_.way == Way::kConnected) {
@@ -147,8 +148,7 @@ class CrossedDatabase {
     }
     if constexpr (kCrossesServer) {
       if (place_.way == Way::kServer) {
-        BT_ASSIGN_OR_RETURN(server_,
-                            CrossedServer::Start(database_.get(), place_.is_user ? kUser : ""));
+        BT_ASSIGN_OR_RETURN(server_, CrossedServer::Start(database_.get(), is_user() ? kUser : ""));
         front_ = server_->connected();
       }
     }
@@ -179,13 +179,35 @@ class CrossedDatabase {
     BT_RETURN_IF_ERROR(database_->SetCallerQuota(kUser, quota));
     return database_->SetAccessList("list", {.readers = {kUser}, .writers = {kUser}});
   }
+  // After the user has read everything into the caches.
+  absl::Status RefuseUser() {
+    for (const std::string& row : CrossedContent::Rows()) {
+      BT_RETURN_IF_ERROR(table_->ReadRow(row).status());
+    }
+    return database_->SetAccessList("list", {});
+  }
+  bool is_user() const { return place_.caller != InNameOf::kProgram; }
+  static LocalityGroup GroupOf(Groups groups) {
+    switch (groups) {
+      case Groups::kPlain:
+        break;
+      case Groups::kRowAndColumnFilters:
+        return {.compression = Compression::kZstd, .filter = FilterKind::kRowAndColumn};
+      case Groups::kRowIndexes:
+        return {.filter = FilterKind::kRowIndex};
+      case Groups::kInMemory:
+        return {.filter = FilterKind::kNone, .in_memory = true};
+    }
+    return {};
+  }
   absl::Status CreateTable() {
     TableSchema schema = CrossedContent::MakeSchema();
     if (place_.is_observed) {
       CrossingObserver::Register();
       schema.observers = {CrossingObserver::kName};
     }
-    if (place_.is_user) {
+    for (auto& [name, group] : schema.locality_groups) group = GroupOf(place_.groups);
+    if (is_user()) {
       for (auto& [name, family] : schema.families) family.access_list = "list";
     }
     CreateTableOptions create;

@@ -51,6 +51,7 @@ enum CrossingFeature : uint32_t {
   kHasOldSnapshots = 1 << 18,
   kCanWrite = 1 << 19,
   kHasBatches = 1 << 20,
+  kIsPermitted = 1 << 21,  // to read some family, as far as the call needs one
 };
 // Of one or a few calls: all others lack them.
 inline constexpr uint32_t kRareFeatures = kHasRequestForms | kHasRowStreams | kHasScanStreams;
@@ -62,6 +63,11 @@ enum class Written { kApply, kBatch, kCheckAndMutate, kWriteBatch, kRequest };
 // Whether the database was closed and opened, or the process has died, after the content was
 // written.
 enum class Opened { kOnce, kAgain, kAfterCrash, kReadOnlyAfterCrash };
+// In whose name it is written and read. A user has a quota and is on the access lists, one who is
+// refused until the content is written and has been read.
+enum class InNameOf { kProgram, kUser, kRefusedUser };
+// How files are written.
+enum class Groups { kPlain, kRowAndColumnFilters, kRowIndexes, kInMemory };
 enum class At { kPresent, kNewSnapshot, kOldSnapshot };
 enum class Resumed { kNot, kBetweenRows, kWithinRows };
 
@@ -71,13 +77,14 @@ struct Place {
   int tablets = 1;
   int servers = 1;
   Storage storage = Storage::kMemory;
+  Groups groups = Groups::kPlain;
   Written written = Written::kApply;
   Opened opened = Opened::kOnce;
   bool is_observed = false;
   bool scan_cache = false;
   bool reads_mapped = true;
   bool is_traced = false;
-  bool is_user = false;  // read and written in the name of a user, with access lists and quotas
+  InNameOf caller = InNameOf::kProgram;
 
   friend auto operator<=>(const Place&, const Place&) = default;
 };

@@ -39,6 +39,8 @@ struct CrossingValue {
   std::function<void(Crossing*)> set;
   uint32_t needs = 0;  // of CrossingFeature
   uint32_t lacks = 0;
+  // Its cases compare an error alone, so they count for no pair of other values.
+  bool is_of_error = false;
 };
 struct CrossingDimension {
   std::string name;
@@ -68,6 +70,9 @@ inline CrossingValue AnOption(std::string label, std::function<void(ReadOptions*
 inline CrossingValue ALimit(std::string label, std::function<void(Crossing*)> set) {
   return {std::move(label), std::move(set), kHasCallLimits};
 }
+inline CrossingValue AnErrorOfLimit(std::string label, std::function<void(Crossing*)> set) {
+  return {std::move(label), std::move(set), kHasCallLimits, 0, true};
+}
 inline CrossingValue APlace(std::string label, std::function<void(Place*)> set, uint32_t needs = 0,
                             uint32_t lacks = 0) {
   return {std::move(label), [set = std::move(set)](Crossing* c) { set(&c->place); }, needs, lacks};
@@ -78,8 +83,8 @@ inline CrossingDimension OfPlace(std::string name, std::vector<CrossingValue> va
 inline CrossingDimension OfRead(std::string name, std::vector<CrossingValue> values) {
   return {std::move(name), std::move(values), false, true};
 }
-inline CrossingValue AFilter(const ModelFilter& filter) {
-  return {filter.DebugString(), [filter](Crossing* c) { c->filter = filter; }, kHasFilter};
+inline CrossingValue AFilter(const ModelFilter& filter, uint32_t needs = 0) {
+  return {filter.DebugString(), [filter](Crossing* c) { c->filter = filter; }, kHasFilter | needs};
 }
 // Of a stream of a Scanner, beside its filter. Its family is the stream's.
 inline CrossingValue SomeColumns(const ModelFilter& columns) {
@@ -132,7 +137,8 @@ inline std::vector<CrossingValue> CallsOfTable() {
   };
 }
 inline std::vector<CrossingValue> CallsOfTransaction() {
-  constexpr uint32_t kObserved = kIsEmbedded | kCanWrite | kHasTransactions | kHasObservers;
+  constexpr uint32_t kObserved =
+      kIsEmbedded | kIsPermitted | kCanWrite | kHasTransactions | kHasObservers;
   constexpr uint32_t kOfTransaction = kIsEmbedded | kCanWrite | kHasTransactions;
   constexpr uint32_t kOfContext = kWithoutOptions | kHasCallLimits;
   return {
@@ -182,10 +188,11 @@ inline CrossingDimension CrossedFilters() {
   return OfRead(
       "filter",
       {AFilter({}),
-       AFilter({.kind = Kind::kBlockAll}),
+       AFilter({.kind = Kind::kBlockAll}, kIsPermitted),
        AFilter(latest),
        AFilter(family),
-       AFilter({.kind = Kind::kFamilyRegex, .regex = 4}),
+       AFilter({.kind = Kind::kFamilyRegex, .regex = 4}, kIsPermitted),
+       AFilter({.kind = Kind::kFamilyRegex, .regex = 6}),
        AFilter(column),
        AFilter(prefix),
        AFilter({.kind = Kind::kColumn, .family = "f", .begin = "o"}),
@@ -234,13 +241,13 @@ inline CrossingDimension CrossedCallLimits() {
           {ALimit("none", [](Crossing*) {}),
            ALimit("a deadline",
                   [](Crossing* c) { c->options.deadline = absl::Now() + absl::Hours(1); }),
-           ALimit("a deadline in the past",
-                  [](Crossing* c) {
-                    c->options.deadline = absl::Now() - absl::Seconds(1);
-                    c->error = absl::StatusCode::kDeadlineExceeded;
-                  }),
+           AnErrorOfLimit("a deadline in the past",
+                          [](Crossing* c) {
+                            c->options.deadline = absl::Now() - absl::Seconds(1);
+                            c->error = absl::StatusCode::kDeadlineExceeded;
+                          }),
            ALimit("a cancellation", [](Crossing* c) { c->options.cancellation = &not_cancelled; }),
-           ALimit("cancelled", [](Crossing* c) {
+           AnErrorOfLimit("cancelled", [](Crossing* c) {
              c->options.cancellation = cancelled;
              c->error = absl::StatusCode::kCancelled;
            })}};
@@ -301,6 +308,12 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
                APlace("files", [](Place* place) { place->storage = Storage::kFiles; }),
                APlace("both", [](Place* place) { place->storage = Storage::kBoth; }),
                APlace("compacted", [](Place* place) { place->storage = Storage::kCompacted; })}),
+      OfPlace("locality groups",
+              {APlace("plain", [](Place*) {}),
+               APlace("filters of rows and columns, compressed",
+                      [](Place* place) { place->groups = Groups::kRowAndColumnFilters; }),
+               APlace("row indexes", [](Place* place) { place->groups = Groups::kRowIndexes; }),
+               APlace("in memory", [](Place* place) { place->groups = Groups::kInMemory; })}),
       OfPlace("written by",
               {APlace("Apply", [](Place*) {}),
                APlace("ApplyBatch", [](Place* place) { place->written = Written::kBatch; }),
@@ -338,7 +351,13 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
       OfPlace("caller",
               {APlace("the program", [](Place*) {}),
                APlace(
-                   "a user with a quota", [](Place* place) { place->is_user = true; }, kHasUsers)}),
+                   "a user", [](Place* place) { place->caller = InNameOf::kUser; }, kHasUsers),
+               {"a user who is refused",
+                [](Crossing* c) {
+                  c->place.caller = InNameOf::kRefusedUser;
+                  c->error = absl::StatusCode::kPermissionDenied;
+                },
+                kHasUsers | kCanWrite, kIsPermitted | kHasCallLimits}}),
   };
 }
 

@@ -47,7 +47,7 @@ namespace {
 // The cases of the table.
 class CrossingCases {
  public:
-  CrossingCases() : cover_(Sizes(), Clash) {}
+  CrossingCases() : cover_(Sizes(), Clash, IsOfError) {}
 
   // Cases that have all pairs of values, and for each call and each way all pairs of what decides
   // what it reads; in as few places as that needs, one after the other.
@@ -122,6 +122,7 @@ class CrossingCases {
     const CrossingValue& other = ValueOf(b);
     return (one.needs & other.lacks) != 0 || (other.needs & one.lacks) != 0;
   }
+  static bool IsOfError(const PairCover::Item& item) { return ValueOf(item).is_of_error; }
   static Crossing CaseOf(const PairCover::Choice& choice) {
     Crossing crossing;
     for (size_t i = 0; i < choice.size(); ++i) {

@@ -27,8 +27,12 @@ class PairCover {
   // Whether two values of different dimensions cannot be together.
   using Clash = std::function<bool(const Item&, const Item&)>;
 
+  // Whether a case with the value covers no pair but those of this value.
+  using IsAlone = std::function<bool(const Item&)>;
+
   // `sizes`: how many values each dimension has.
-  PairCover(std::vector<size_t> sizes, const Clash& clash) : sizes_(std::move(sizes)) {
+  PairCover(std::vector<size_t> sizes, const Clash& clash, const IsAlone& is_alone)
+      : sizes_(std::move(sizes)) {
     size_t items = 0;
     for (const size_t size : sizes_) {
       first_.push_back(items);
@@ -38,6 +42,7 @@ class PairCover {
     clash_ = Pairs(items);
     const std::vector<Item> all = AllItems();
     for (const Item& a : all) {
+      is_alone_.push_back(is_alone(a) ? 1 : 0);
       for (const Item& b : all) {
         if (a == b) continue;
         if (a.dimension == b.dimension || clash(a, b)) clash_.Add(NumberOf(a), NumberOf(b));
@@ -66,11 +71,7 @@ class PairCover {
       Add({a, b}, &chosen);
       const std::optional<Choice> found = CompleteOnBase(random, chosen, bases, &left);
       if (!found.has_value()) continue;
-      for (size_t i = 0; i < found->size(); ++i) {
-        for (size_t j = 0; j < found->size(); ++j) {
-          left.Remove(NumberOf({i, (*found)[i]}), NumberOf({j, (*found)[j]}));
-        }
-      }
+      RemoveCovered(*found, &left);
       cases.push_back(*found);
     }
     return cases;
@@ -117,6 +118,21 @@ class PairCover {
     return pairs;
   }
 
+  bool IsAloneItem(const Item& item) const { return is_alone_[NumberOf(item)] != 0; }
+  bool HasAlone(const std::vector<Item>& items) const {
+    return std::any_of(items.begin(), items.end(),
+                       [this](const Item& item) { return IsAloneItem(item); });
+  }
+  void RemoveCovered(const Choice& choice, Pairs* left) const {
+    std::vector<Item> items;
+    for (size_t i = 0; i < choice.size(); ++i) items.push_back({i, choice[i]});
+    const bool is_whole = !HasAlone(items);
+    for (const Item& a : items) {
+      if (!is_whole && !IsAloneItem(a)) continue;
+      for (const Item& b : items) left->Remove(NumberOf(a), NumberOf(b));
+    }
+  }
+
   static void Add(const std::vector<Item>& more, std::vector<Item>* items) {
     for (const Item& item : more) {
       if (std::find(items->begin(), items->end(), item) == items->end()) items->push_back(item);
@@ -129,8 +145,10 @@ class PairCover {
     if (!without.has_value() || bases.empty()) return without;
     const size_t first = random.Below(bases.size());
     for (size_t i = 0; i < bases.size(); ++i) {
+      const std::vector<Item>& base = bases[(first + i) % bases.size()];
+      if (HasAlone(base) && !HasAlone(with)) continue;
       std::vector<Item> chosen = with;
-      Add(bases[(first + i) % bases.size()], &chosen);
+      Add(base, &chosen);
       std::optional<Choice> found = Complete(random, chosen, left, kTriesOfBase);
       if (found.has_value()) return found;
     }
@@ -138,7 +156,7 @@ class PairCover {
   }
 
   // Chooses the other values at random, in a random order of the dimensions; of several, the one
-  // that covers most of `left`. Some dead ends are tried again.
+  // that covers most of `left`, and rarely one that is alone. Some dead ends are tried again.
   std::optional<Choice> Complete(Random& random, const std::vector<Item>& with, const Pairs* left,
                                  int tries = kTries) const {
     for (const Item& a : with) {
@@ -165,6 +183,7 @@ class PairCover {
                                         [i](const Item& item) { return item.dimension == i; });
       if (!is_given) dimensions.insert(dimensions.begin() + PlaceIn(random, dimensions), i);
     }
+    const bool takes_alone = left == nullptr && random.OneIn(8);
     for (const size_t dimension : dimensions) {
       std::optional<Item> best;
       size_t most = 0;
@@ -174,7 +193,7 @@ class PairCover {
         const bool is_possible =
             std::none_of(chosen->begin(), chosen->end(),
                          [&](const Item& other) { return Clashes(item, other); });
-        if (!is_possible) continue;
+        if (!is_possible || (IsAloneItem(item) && !takes_alone)) continue;
         const size_t covered = left == nullptr ? 0 : CountCovered(item, *chosen, *left);
         if (best.has_value() && covered <= most) continue;
         best = item;
@@ -197,6 +216,7 @@ class PairCover {
   const std::vector<size_t> sizes_;
   std::vector<size_t> first_;  // the number of the first item of each dimension, and their count
   Pairs clash_;
+  std::vector<char> is_alone_;  // by the numbers of items
 };
 
 }  // namespace bigtable
