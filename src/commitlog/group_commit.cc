@@ -7,6 +7,7 @@
 
 #include "base/mutex.h"
 #include "base/pause.h"
+#include "base/start_thread.h"
 #include "monitoring/thread_calls.h"
 
 namespace bigtable {
@@ -51,6 +52,11 @@ GroupCommit::GroupCommit(CommitFunction commit, TakeOver take_over, size_t max_g
       take_over_(std::move(take_over)),
       max_group_bytes_(max_group_bytes),
       spins_(kMostSpins) {}
+
+GroupCommit::~GroupCommit() {
+  MutexLock lock(&rescuer_mutex_);
+  if (rescuer_.joinable()) rescuer_.join();
+}
 
 absl::Status GroupCommit::Commit(Request* request, const CallLimits& limits,
                                  std::string_view what) {
@@ -268,7 +274,7 @@ uint32_t GroupCommit::Sleep(Request* request, const CallLimits* limits) {
       if (state != kAsleep) return state;
     }
     if (limits != nullptr && !limits->Check().ok() && Leave(request)) return kLeft;
-    if (take_over_.commit != nullptr) look_after = LookAfterLeader();
+    if (take_over_.commit != nullptr) look_after = LookAfterLeader(limits);
   }
 }
 
@@ -287,18 +293,32 @@ bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<
   return false;
 }
 
-absl::Duration GroupCommit::LookAfterLeader() {
+absl::Duration GroupCommit::LookAfterLeader(const CallLimits* limits) {
   int64_t since = stalled_since_.load(std::memory_order_acquire);
   if (since == 0) return take_over_.stall_timeout(absl::ZeroDuration());
   const absl::Duration left = take_over_.stall_timeout(absl::Nanoseconds(NowNanos() - since));
   if (left > absl::ZeroDuration()) return left;
   // The values are unique, so if this succeeds the same call has been running all the time.
-  if (stalled_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel))
-    CommitFor(stall_);
+  if (stalled_since_.compare_exchange_strong(since, 0, std::memory_order_acq_rel)) {
+    const bool has_limits = limits != nullptr && limits->MostSleep() != absl::InfiniteDuration();
+    has_limits ? CommitElsewhereFor(stall_) : CommitFor(stall_);
+  }
   return take_over_.stall_timeout(absl::ZeroDuration());
 }
 
-// This thread leads now, although it has a request of its own in the group or after it, which
+void GroupCommit::CommitElsewhereFor(Stall* stall) {
+  MutexLock lock(&rescuer_mutex_);
+  // The one before has notified the next leader.
+  if (rescuer_.joinable()) rescuer_.join();
+  absl::StatusOr<std::thread> rescuer = StartThread([this, stall] { CommitFor(stall); });
+  if (rescuer.ok()) {
+    rescuer_ = *std::move(rescuer);
+  } else {
+    CommitFor(stall);
+  }
+}
+
+// This thread leads now, although it may have a request of its own in the group or after it, which
 // sleeps as before.
 void GroupCommit::CommitFor(Stall* stall) {
   stall->leader->state_.store(kStalled, std::memory_order_relaxed);

@@ -18,7 +18,9 @@
 // `stalled_since_`, for 0. The leader does the same when its call returns, so exactly one of them
 // has the lead afterwards. The thread that loses waits on the Stall on its own stack until the
 // other thread has committed its group, touches nothing, and returns. So a stalled call holds up
-// one caller, and no thread is reserved for takeovers. A takeover itself is not guarded.
+// one caller, and no thread is reserved for takeovers. A takeover itself is not guarded: its calls
+// may stall too. So a waiting thread with limits starts a thread that takes over, and waits on
+// within its limits. (A stall is rare, and takes longer than to start a thread.)
 //
 // An exception. An exclusive function may throw: its turn ends, and its caller gets the exception.
 // A commit function must not. Other callers wait for it, and it is not known what it has done for
@@ -45,6 +47,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
@@ -88,7 +91,7 @@ class GroupCommit {
     // now. Called by any waiting thread at any time; the leader may go on concurrently.
     std::function<absl::Duration(absl::Duration running)> stall_timeout;
     // Like the commit function, continuing where it called Guarded(); the original function stops
-    // there.
+    // there. Called on the thread of a caller, or on one that was started for it.
     CommitFunction commit;
   };
 
@@ -98,6 +101,7 @@ class GroupCommit {
   // request may be larger.
   explicit GroupCommit(CommitFunction commit, TakeOver take_over = {},
                        size_t max_group_bytes = size_t{1} << 20);
+  ~GroupCommit();
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
@@ -156,8 +160,11 @@ class GroupCommit {
   bool Leave(Request* request);
   bool Unlink(Request* request, const Request* last, uint64_t turn)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(leave_mutex_);
-  // Takes over if it is time; returns how long to sleep before the next check.
-  absl::Duration LookAfterLeader();
+  // Takes over if it is time; returns how long to sleep before the next check. `limits`: of this
+  // thread, or null.
+  absl::Duration LookAfterLeader(const CallLimits* limits);
+  // On another thread than this one, if it can be started.
+  void CommitElsewhereFor(Stall* stall);
   void CommitFor(Stall* stall);
   static void Notify(Request* request, uint32_t state);
   static void LinkNewer(Request* newest, Request* until);
@@ -185,6 +192,10 @@ class GroupCommit {
   Request* leader_ = nullptr;
   Stall* stall_ = nullptr;
   int64_t last_stall_ = 0;
+  // The last thread that was started to take over. It has ended, or ends soon, when another thread
+  // leads.
+  Mutex rescuer_mutex_;
+  std::thread rescuer_ ABSL_GUARDED_BY(rescuer_mutex_);
   // When the leader entered Guarded(), in nanoseconds; no two values are equal. 0: it is not in
   // Guarded().
   std::atomic<int64_t> stalled_since_{0};

@@ -238,6 +238,7 @@ class StallingQueue {
   GroupCommit& queue() { return queue_; }
 
   std::atomic<bool> may_take_over_{true};
+  std::atomic<bool> takeover_stalls_{false};
   std::vector<std::vector<int>> groups_;  // in commit order
   std::vector<std::thread::id> committers_;
 
@@ -271,7 +272,13 @@ class StallingQueue {
              const absl::Duration left = absl::Milliseconds(5) - running;
              return may_take_over_ ? left : std::max(left, absl::Milliseconds(1));
            },
-       .commit = [this](std::span<GroupCommit::Request* const> requests) { Serve(requests); }}};
+       .commit =
+           [this](std::span<GroupCommit::Request* const> requests) {
+             while (takeover_stalls_ && !released_) {
+               std::this_thread::sleep_for(std::chrono::milliseconds(1));
+             }
+             Serve(requests);
+           }}};
 };
 
 TEST(GroupCommitTakeOverConcurrencyTest, AWaitingThreadCommitsTheGroupOfAStalledLeader) {
@@ -351,6 +358,44 @@ TEST(GroupCommitTakeOverConcurrencyTest, ExclusiveFunctionsAlsoWaitForTheTakeove
   EXPECT_EQ(queue.groups_.size(), 1u);
   queue.Release();
   leader.join();
+}
+
+TEST(GroupCommitTakeOverConcurrencyTest, ACallWithLimitsTakesOverOnAnotherThread) {
+  StallingQueue queue;
+  queue.Stall(0);
+  std::thread leader([&] { queue.Commit(0); });
+  queue.WaitUntilItStalls();
+  CallLimits limits{.deadline = Deadline::In(absl::Minutes(1))};
+  EXPECT_TRUE(queue.queue().WaitForTurn(limits).ok());
+  ASSERT_EQ(queue.groups_.size(), 1u);
+  EXPECT_NE(queue.committers_.front(), leader.get_id());
+  EXPECT_NE(queue.committers_.front(), std::this_thread::get_id());
+  queue.Release();
+  leader.join();
+}
+
+TEST(GroupCommitTakeOverConcurrencyTest, ACallEndsAtItsLimitsWhileTheTakeoverStallsToo) {
+  StallingQueue queue;
+  queue.Stall(0);
+  queue.takeover_stalls_ = true;
+  std::thread leader([&] { queue.Commit(0); });
+  queue.WaitUntilItStalls();
+  CallLimits limits{.deadline = Deadline::In(absl::Milliseconds(60))};
+  EXPECT_TRUE(absl::IsDeadlineExceeded(queue.queue().WaitForTurn(limits)));
+  Cancellation cancellation;
+  limits = {.cancellation = &cancellation};
+  std::thread cancelling([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    cancellation.Cancel();
+  });
+  CountedRequest request(1);
+  EXPECT_TRUE(absl::IsCancelled(queue.queue().Commit(&request, limits, "the write")));
+  EXPECT_EQ(request.served, 0);
+  cancelling.join();
+  queue.Release();
+  leader.join();
+  queue.Commit(2);
+  EXPECT_EQ(queue.groups_, (std::vector<std::vector<int>>{{0}, {2}}));
 }
 
 // Calls that take about as long as the stall timeout, so that leader and followers claim the lead
