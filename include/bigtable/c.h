@@ -482,8 +482,11 @@ bigtable_error* bigtable_database_wait_until_quiet(bigtable_database* database,
 bigtable_error* bigtable_database_pause_compactions(bigtable_database* database);
 bigtable_error* bigtable_database_continue_compactions(bigtable_database* database);
 bigtable_error* bigtable_database_cancel_compactions(bigtable_database* database);
-// Lets writes continue after a background error.
+// Lets writes continue after a background error. The second function does it within the timeout and
+// the cancellation of `options`; NULL: there are none.
 bigtable_error* bigtable_database_resume(bigtable_database* database);
+bigtable_error* bigtable_database_resume_within(bigtable_database* database,
+                                                const bigtable_call_options* options);
 // The statistics in Prometheus' text format (prometheus.h). All zero after the database was closed.
 bigtable_error* bigtable_database_get_statistics(bigtable_database* database,
                                                  bigtable_string** text);

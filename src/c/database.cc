@@ -188,6 +188,12 @@ bigtable_error* bigtable_database_resume(bigtable_database* database) {
   return ToError(database->database->Resume());
 }
 
+bigtable_error* bigtable_database_resume_within(bigtable_database* database,
+                                                const bigtable_call_options* options) {
+  BT_C_CHECK_NOT_NULL({"database", database});
+  return ToError(database->database->Resume(OptionsOf(options)));
+}
+
 bigtable_error* bigtable_database_get_statistics(bigtable_database* database,
                                                  bigtable_string** text) {
   BT_C_CHECK_NOT_NULL({"text", text});

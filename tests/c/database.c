@@ -241,6 +241,12 @@ void BackgroundWorkIsDoneByRequest(const char* directory) {
   EXPECT_OK(bigtable_database_compact(fixture.database, TEXT("web"), NULL));
   EXPECT_OK(bigtable_database_wait_until_quiet(fixture.database, NULL));
   EXPECT_OK(bigtable_database_resume(fixture.database));
+  EXPECT_OK(bigtable_database_resume_within(fixture.database, NULL));
+  bigtable_call_options* call = bigtable_call_options_new();
+  bigtable_call_options_set_timeout(call, 0);
+  EXPECT_ERROR(BIGTABLE_DEADLINE_EXCEEDED, "deadline",
+               bigtable_database_resume_within(fixture.database, call));
+  bigtable_call_options_free(call);
   bigtable_string* text = NULL;
   EXPECT_OK(bigtable_database_get_statistics(fixture.database, &text));
   EXPECT(strstr(bigtable_string_data(text, NULL), "\nbigtable_major_compactions_total 1\n") !=

@@ -28,6 +28,7 @@ void NullPointersAreRefused(const char* directory) {
   const int code = BIGTABLE_INVALID_ARGUMENT;
   EXPECT_ERROR(code, "database must not be a null pointer", bigtable_database_close(NULL));
   EXPECT_ERROR(code, "argument database", bigtable_database_resume(NULL));
+  EXPECT_ERROR(code, "argument database", bigtable_database_resume_within(NULL, NULL));
   EXPECT_ERROR(code, "argument database", bigtable_database_wait_until_quiet(NULL, NULL));
   EXPECT_ERROR(code, "argument table must not be a null pointer if its size is 3",
                bigtable_database_flush(database, NULL, 3, NULL));
