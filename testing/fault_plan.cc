@@ -92,13 +92,18 @@ bool FaultPlan::IsStalled(FileCall kind, std::string_view path, std::string_view
 
 int FaultPlan::stalled() const {
   MutexLock lock(&mutex_);
-  return stalled_;
+  return static_cast<int>(stalled_.size());
+}
+
+bool FaultPlan::IsStalled(std::thread::id thread) const {
+  MutexLock lock(&mutex_);
+  return stalled_.contains(thread);
 }
 
 bool FaultPlan::WaitUntilStalled(int n, absl::Duration timeout) const {
   const SteadyTime end = SteadyTime::Now() + timeout;
   MutexLock lock(&mutex_);
-  while (stalled_ < n) {
+  while (static_cast<int>(stalled_.size()) < n) {
     const absl::Duration left = end - SteadyTime::Now();
     if (left <= absl::ZeroDuration()) return false;
     stall_changed_.WaitFor(&mutex_, left);
@@ -122,10 +127,10 @@ FaultPlan::Verdict FaultPlan::Judge(FileCall kind, std::string_view path,
 
   MutexLock lock(&mutex_);
   if (IsStalled(kind, path, other_path, true)) {
-    ++stalled_;
+    const auto waiting = stalled_.insert(std::this_thread::get_id());
     stall_changed_.SignalAll();
     while (IsStalled(kind, path, other_path, false)) stall_changed_.Wait(&mutex_);
-    --stalled_;
+    stalled_.erase(waiting);
   }
 
   const bool counted = counted_.Matches(kind, path, other_path);

@@ -38,6 +38,7 @@ class FaultPlan {
   void ReleaseCalls(std::string_view path);
   void ReleaseCalls(std::thread::id thread);
   int stalled() const;
+  bool IsStalled(std::thread::id thread) const;
   bool WaitUntilStalled(int n, absl::Duration timeout) const;
   void DelayCalls(FileCallFilter filter, absl::Duration delay);
 
@@ -105,7 +106,7 @@ class FaultPlan {
   uint64_t failed_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<Fault> faults_ ABSL_GUARDED_BY(mutex_);
   std::vector<Stalling> stalls_ ABSL_GUARDED_BY(mutex_);
-  int stalled_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::multiset<std::thread::id> stalled_ ABSL_GUARDED_BY(mutex_);  // whose calls wait
   std::optional<Delay> delay_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string*> log_files_ ABSL_GUARDED_BY(mutex_);  // the paths of open log files
 };

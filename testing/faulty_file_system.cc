@@ -136,6 +136,8 @@ void FaultyFileSystem::ReleaseCalls() { plan_->ReleaseCalls(); }
 void FaultyFileSystem::ReleaseCalls(std::string_view path) { plan_->ReleaseCalls(path); }
 void FaultyFileSystem::ReleaseCalls(std::thread::id thread) { plan_->ReleaseCalls(thread); }
 int FaultyFileSystem::stalled() const { return plan_->stalled(); }
+
+bool FaultyFileSystem::IsStalled(std::thread::id thread) const { return plan_->IsStalled(thread); }
 bool FaultyFileSystem::WaitUntilStalled(int n, absl::Duration timeout) const {
   return plan_->WaitUntilStalled(n, timeout);
 }

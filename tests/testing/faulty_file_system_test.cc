@@ -180,6 +180,8 @@ TEST_F(FaultyFileSystemTest, CallsStallUntilReleased) {
   std::thread syncer([&] { EXPECT_TRUE(log->Sync().ok()); });
   ASSERT_TRUE(fs_.WaitUntilStalled(1));
   EXPECT_EQ(fs_.stalled(), 1);
+  EXPECT_TRUE(fs_.IsStalled(syncer.get_id()));
+  EXPECT_FALSE(fs_.IsStalled(std::this_thread::get_id()));
   EXPECT_TRUE(fs_.FileSize("/log").ok());  // other calls proceed
   EXPECT_EQ(base_.CrashClone(0, Unsynced::kNothing)->Contents("/log"), "");
   fs_.ReleaseCalls();

@@ -119,6 +119,8 @@ class FaultyFileSystem final : public FileSystem {
   // How many calls are waiting. WaitUntilStalled returns false if fewer than `n` waited within
   // `timeout`.
   int stalled() const;
+  // Whether a call of the thread is waiting.
+  bool IsStalled(std::thread::id thread) const;
   bool WaitUntilStalled(int n, absl::Duration timeout = absl::Seconds(30)) const;
   // Delays calls that pass `filter` by this much; zero ends it.
   void DelayCalls(FileCallFilter filter, absl::Duration delay);
