@@ -72,10 +72,11 @@ class ScanStream {
 };
 
 // All streams of a scanner read one snapshot: the one in its options, or one that is taken at the
-// first call of Done(). The scanner keeps it until it is destroyed or has failed, because its range
-// may be set again: do not keep it longer than needed. Uses memory for one block of each SSTable
-// that is read, never for a whole row. The default range is the whole table. Setting a range again
-// restarts all streams. One thread at a time. A scanner may outlive its database; after Close its
+// first call of Done(). The default range is the whole table. Setting a range again, also after the
+// end of a stream, restarts all streams at the same snapshot. So, unlike a RowReader, a scanner
+// keeps its snapshot at the end of its streams, until it is destroyed or has failed: do not keep it
+// longer than needed. Uses memory for one block of each SSTable that is read, never for a whole
+// row. One thread at a time. A scanner may outlive its database; after Close its
 // status() is FailedPrecondition. As with a RowReader, check status() after the loop.
 class Scanner {
  public:
