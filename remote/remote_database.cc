@@ -63,8 +63,9 @@ absl::Status RemoteDatabase::DeleteTable(std::string_view name, const CallOption
       &response);
 }
 
-absl::StatusOr<std::vector<std::string>> RemoteDatabase::ListTables() {
-  const CallLimits limits;
+absl::StatusOr<std::vector<std::string>> RemoteDatabase::ListTables(const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  BT_RETURN_IF_ERROR(limits.Check());
   const std::string prefix = connection_->TableName("");
   std::vector<std::string> names;
   admin::ListTablesRequest request;
@@ -95,8 +96,10 @@ absl::StatusOr<std::vector<std::string>> RemoteDatabase::ListTables() {
   return names;
 }
 
-absl::StatusOr<TableSchema> RemoteDatabase::GetSchema(std::string_view table) {
-  const CallLimits limits;
+absl::StatusOr<TableSchema> RemoteDatabase::GetSchema(std::string_view table,
+                                                      const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  BT_RETURN_IF_ERROR(limits.Check());
   admin::GetTableRequest request;
   request.set_name(connection_->TableName(table));
   request.set_view(admin::Table::SCHEMA_VIEW);
@@ -123,7 +126,7 @@ absl::Status RemoteDatabase::ModifyFamilies(std::string_view table,
   for (const FamilyChange& change : changes) {
     BT_ASSIGN_OR_RETURN(*request.add_modifications(), ToProto(change));
   }
-  if (changes.empty()) return GetSchema(table).status();
+  if (changes.empty()) return GetSchema(table, options).status();
   admin::Table response;
   return CallOnce(
       connection_.get(), limits, "name", request.name(),
@@ -133,12 +136,14 @@ absl::Status RemoteDatabase::ModifyFamilies(std::string_view table,
       &response);
 }
 
-absl::Status RemoteDatabase::Resume() {
+absl::Status RemoteDatabase::Resume(const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  BT_RETURN_IF_ERROR(limits.Check());
   const google::protobuf::Empty request;
   google::protobuf::Empty response;
   EngineStub stub(connection_->admin_channel());
   const absl::Status resumed = CallOnce(
-      connection_.get(), CallLimits(), "name", connection_->instance(),
+      connection_.get(), limits, "name", connection_->instance(),
       [&](grpc::ClientContext* context, grpc::CompletionQueue* queue) {
         return stub.PrepareUnaryCall(context, kResumeMethod, request, queue);
       },

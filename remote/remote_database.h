@@ -27,12 +27,13 @@ class RemoteDatabase final : public DatabaseService {
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                            const CreateTableOptions& options) override;
   absl::Status DeleteTable(std::string_view name, const CallOptions& options) override;
-  absl::StatusOr<std::vector<std::string>> ListTables() override;
-  absl::StatusOr<TableSchema> GetSchema(std::string_view table) override;
+  absl::StatusOr<std::vector<std::string>> ListTables(const CallOptions& options) override;
+  absl::StatusOr<TableSchema> GetSchema(std::string_view table,
+                                        const CallOptions& options) override;
   absl::Status ModifyFamilies(std::string_view table, const std::vector<FamilyChange>& changes,
                               const CallOptions& options) override;
   // Unimplemented: the server is not bigtable-server.
-  absl::Status Resume() override;
+  absl::Status Resume(const CallOptions& options) override;
   std::shared_ptr<TableService> NewTable(std::string_view name) override;
 
  private:

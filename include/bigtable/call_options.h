@@ -21,9 +21,10 @@ class Cancellation {
 };
 
 // The options of calls that neither read nor write cells. The options of other calls (ReadOptions,
-// WriteOptions, CreateTableOptions) have members of the same names, types and meaning. They do not
-// have a CallOptions as a base or a member, so that every call sets its deadline in the same way:
-// table->Apply(m, {.deadline = t}). A designated initializer names direct members only.
+// WriteOptions, CreateTableOptions, OpenTableOptions) have members of the same names, types and
+// meaning. They do not have a CallOptions as a base or a member, so that every call sets its
+// deadline in the same way: table->Apply(m, {.deadline = t}). A designated initializer names direct
+// members only.
 struct CallOptions {
   // A call that has not ended by then returns DeadlineExceeded. The machine's clock is read when
   // the call begins: setting the clock later moves no deadline.

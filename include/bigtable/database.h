@@ -74,7 +74,9 @@ class Database {
   // InvalidArgument, AlreadyExists; NotFound: an access list does not exist.
   [[nodiscard]] absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                                          const CreateTableOptions& options = {});
-  // The data is invisible at once. Its space is freed when no reader uses it. NotFound.
+  // The data is invisible at once. Its space is freed when no reader uses it, and no flush or
+  // compaction of it is running: the call waits for these. If its deadline or a cancellation ends
+  // this wait, the table is deleted, the call returns OK, and the space is freed later. NotFound.
   [[nodiscard]] absl::Status DeleteTable(std::string_view name, const CallOptions& options = {});
   // NotFound; InvalidArgument: the caller's name. The database owns the table. For one caller,
   // every call returns the same table, which lives as long as the database. Cost: the first call
@@ -86,8 +88,8 @@ class Database {
   [[nodiscard]] absl::StatusOr<Table*> OpenOrCreateTable(std::string_view name,
                                                          const TableSchema& schema,
                                                          const CreateTableOptions& options = {});
-  absl::StatusOr<std::vector<std::string>> ListTables();  // sorted
-  absl::StatusOr<TableSchema> GetSchema(std::string_view table);
+  absl::StatusOr<std::vector<std::string>> ListTables(const CallOptions& options = {});  // sorted
+  absl::StatusOr<TableSchema> GetSchema(std::string_view table, const CallOptions& options = {});
 
   // Makes all of these changes of families of the table in order, each of what the ones before it
   // have left, or none of them:
@@ -148,8 +150,10 @@ class Database {
   // NotFound. FailedPrecondition: a column family uses the list; the message names the family.
   [[nodiscard]] absl::Status DeleteAccessList(std::string_view name,
                                               const CallOptions& options = {});
-  absl::StatusOr<AccessList> GetAccessList(std::string_view name);  // NotFound
-  absl::StatusOr<std::vector<std::string>> ListAccessLists();       // sorted
+  absl::StatusOr<AccessList> GetAccessList(std::string_view name,
+                                           const CallOptions& options = {});  // NotFound
+  absl::StatusOr<std::vector<std::string>> ListAccessLists(
+      const CallOptions& options = {});  // sorted
 
   // --- Quotas (section 8.3 of the paper). Changes are atomic and durable, and apply to calls that
   // begin after them. A database that was opened read-only keeps the quotas that it finds. ---
@@ -163,11 +167,13 @@ class Database {
   // The same for a caller, which need not be known otherwise. InvalidArgument: the name.
   [[nodiscard]] absl::Status SetCallerQuota(std::string_view caller, const Quota& quota,
                                             const CallOptions& options = {});
-  absl::StatusOr<Quota> GetTableQuota(std::string_view table);    // NotFound: the table
-  absl::StatusOr<Quota> GetCallerQuota(std::string_view caller);  // InvalidArgument: the name
+  // NotFound: the table.
+  absl::StatusOr<Quota> GetTableQuota(std::string_view table, const CallOptions& options = {});
+  // InvalidArgument: the name.
+  absl::StatusOr<Quota> GetCallerQuota(std::string_view caller, const CallOptions& options = {});
   // Those that are set, by name.
-  absl::StatusOr<std::map<std::string, Quota>> ListTableQuotas();
-  absl::StatusOr<std::map<std::string, Quota>> ListCallerQuotas();
+  absl::StatusOr<std::map<std::string, Quota>> ListTableQuotas(const CallOptions& options = {});
+  absl::StatusOr<std::map<std::string, Quota>> ListCallerQuotas(const CallOptions& options = {});
 
   // --- Tablets (sections 5.2 and 6 of the paper). The table's SplitRule splits and merges
   // automatically. Reads and writes continue during a change, and atomicity and snapshots are not

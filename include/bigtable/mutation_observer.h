@@ -150,8 +150,10 @@ class MutationObserver {
     return absl::OkStatus();
   }
 
-  // Called once the mutation is committed and visible, before the write returns. `sequence` is the
-  // number of its commit: exactly the snapshots with Snapshot::sequence() >= `sequence` see it.
+  // Called once the mutation is committed and visible, before the write returns; if the write's
+  // deadline or a cancellation ends its wait for commits before it, the write returns OK, and this
+  // is called after them. `sequence` is the number of its commit: exactly the snapshots with
+  // Snapshot::sequence() >= `sequence` see it.
   //
   // Order: all calls for a database are made one after another, in the order of the commits, and
   // within a commit in the order of its mutations. They are made on the thread of some write, not

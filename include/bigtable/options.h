@@ -156,6 +156,10 @@ struct OpenTableOptions {
   // that error (DataLoss, Unavailable). None: the program itself, which may do everything, at no
   // cost. See AccessList for the form of a name. The user's quota applies too (bigtable/quota.h).
   std::optional<std::string> caller = {};
+
+  // See CallOptions.
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
 };
 
 // Options of a read.

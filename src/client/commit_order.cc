@@ -1,5 +1,7 @@
 #include "client/commit_order.h"
 
+#include <utility>
+
 #include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -9,7 +11,8 @@ namespace bigtable {
 
 thread_local bool CommitOrder::is_calling_ = false;
 
-absl::Status CommitOrder::Run(SequenceNumber last, const std::vector<Call>& calls,
+absl::Status CommitOrder::Run(SequenceNumber last, std::vector<Call> calls,
+                              const CallLimits& limits,
                               absl::FunctionRef<absl::Status(SequenceNumber*)> commit,
                               absl::FunctionRef<void(const absl::Status&)> report) {
   std::multiset<SequenceNumber>::iterator begun;
@@ -17,27 +20,41 @@ absl::Status CommitOrder::Run(SequenceNumber last, const std::vector<Call>& call
     MutexLock lock(&mutex_);
     begun = begun_.insert(last);
   }
-  Committed committed{.calls = &calls, .sequence = 0};
-  const absl::Status status = commit(&committed.sequence);
+  const auto committed = std::make_shared<Committed>();
+  committed->calls = std::move(calls);
+  const absl::Status status = commit(&committed->sequence);
 
   MutexLock lock(&mutex_);
   begun_.erase(begun);
-  if (status.ok()) committed_[committed.sequence] = &committed;
+  if (status.ok()) committed_[committed->sequence] = committed;
   changed_.SignalAll();
-  while (status.ok() && !committed.is_called) {
-    if (Committed* const next = Next()) {
-      MakeCalls(next, report);
+  while (status.ok() && !committed->is_called) {
+    if (const std::shared_ptr<Committed> next = Next()) {
+      MakeCalls(next.get(), report);
+    } else if (limits.Check().ok()) {
+      changed_.WaitFor(&mutex_, limits.MostSleep());
     } else {
-      changed_.Wait(&mutex_);
+      committed->is_left = true;
+      break;
     }
   }
+  MakeLeftCalls(report);
   return status;
 }
 
-CommitOrder::Committed* CommitOrder::Next() const {
+std::shared_ptr<CommitOrder::Committed> CommitOrder::Next() const {
   if (has_caller_ || committed_.empty()) return nullptr;
   const auto& [sequence, committed] = *committed_.begin();
   return begun_.empty() || sequence <= *begun_.begin() ? committed : nullptr;
+}
+
+void CommitOrder::MakeLeftCalls(absl::FunctionRef<void(const absl::Status&)> report) {
+  while (true) {
+    // If another thread makes calls, it comes here afterwards.
+    const std::shared_ptr<Committed> next = Next();
+    if (next == nullptr || !next->is_left) return;
+    MakeCalls(next.get(), report);
+  }
 }
 
 void CommitOrder::MakeCalls(Committed* committed,
@@ -45,7 +62,7 @@ void CommitOrder::MakeCalls(Committed* committed,
   has_caller_ = true;
   mutex_.Unlock();
   is_calling_ = true;
-  for (const Call& call : *committed->calls) {
+  for (const Call& call : committed->calls) {
     for (MutationObserver* const observer : call.observers) {
       const absl::Status thrown =
           CatchThrown([&] { return Cat("MutationObserver::After of ", ObserverName(observer)); },

@@ -8,8 +8,11 @@
 // waits for its own.
 //
 // A commit is under way until its write is acknowledged, also while it waits for a tablet that
-// moves or for throttled writes; the commits that have begun later wait with it. What observers do
-// before a commit is not waited for.
+// moves, for throttled writes, or for a stalled call; the commits that have begun later wait with
+// it. What observers do before a commit is not waited for. If a thread's limits end while it waits
+// (its write is committed and visible by then), it returns and leaves its calls to the others: the
+// thread of each commit that ends also makes the calls that were left and can be made then. There
+// is such a thread: the one that was waited for.
 //
 // Thread-safe.
 #ifndef BIGTABLE_CLIENT_COMMIT_ORDER_H_
@@ -26,6 +29,7 @@
 
 #include "bigtable/mutation_observer.h"
 
+#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/sequence.h"
 
@@ -47,25 +51,29 @@ class CommitOrder {
   static bool IsCalling() { return is_calling_; }
 
   // Runs `commit`, which sets the sequence number of the commit. If it succeeds, returns once the
-  // calls have been made. `last`: the last number that was assigned at some time before this call.
-  // `report` is called with what an observer throws, which changes neither the commit nor the other
-  // calls.
-  absl::Status Run(SequenceNumber last, const std::vector<Call>& calls,
+  // calls have been made, or the limits have ended; OK in both cases. `last`: the last number that
+  // was assigned at some time before this call. `report` is called with what an observer throws,
+  // which changes neither the commit nor the other calls.
+  absl::Status Run(SequenceNumber last, std::vector<Call> calls, const CallLimits& limits,
                    absl::FunctionRef<absl::Status(SequenceNumber*)> commit,
                    absl::FunctionRef<void(const absl::Status&)> report);
 
  private:
   struct Committed {
-    const std::vector<Call>* calls;
-    SequenceNumber sequence;
+    std::vector<Call> calls;
+    SequenceNumber sequence = 0;
     bool is_called = false;
+    bool is_left = false;  // its thread does not wait for its calls
   };
 
   // The next commit whose calls may be made; null if another thread makes calls, or if an earlier
   // commit is under way.
-  Committed* Next() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::shared_ptr<Committed> Next() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Makes the calls of a commit. Releases the lock meanwhile.
   void MakeCalls(Committed* committed, absl::FunctionRef<void(const absl::Status&)> report)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes the calls that were left to others, as far as they are the next.
+  void MakeLeftCalls(absl::FunctionRef<void(const absl::Status&)> report)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   static thread_local bool is_calling_;
@@ -73,7 +81,7 @@ class CommitOrder {
   Mutex mutex_;
   CondVar changed_;
   std::multiset<SequenceNumber> begun_ ABSL_GUARDED_BY(mutex_);  // of commits under way
-  std::map<SequenceNumber, Committed*> committed_ ABSL_GUARDED_BY(mutex_);
+  std::map<SequenceNumber, std::shared_ptr<Committed>> committed_ ABSL_GUARDED_BY(mutex_);
   bool has_caller_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

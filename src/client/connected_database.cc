@@ -34,7 +34,8 @@ absl::StatusOr<Table*> ConnectedDatabase::OpenTable(std::string_view name,
   }
   // A caller may be allowed to use a table and not to see its schema: then the first use of the
   // table shows whether it exists.
-  const absl::Status found = service_->GetSchema(name).status();
+  const absl::Status found =
+      service_->GetSchema(name, {options.deadline, options.cancellation}).status();
   if (!found.ok() && !absl::IsPermissionDenied(found)) return found;
   MutexLock lock(&mutex_);
   std::unique_ptr<Table>& table = tables_[std::string(name)];

@@ -92,26 +92,32 @@ absl::Status Database::DeleteTable(std::string_view name, const CallOptions& opt
 
 absl::StatusOr<Table*> Database::OpenOrCreateTable(std::string_view name, const TableSchema& schema,
                                                    const CreateTableOptions& options) {
+  const OpenTableOptions of_opening{.deadline = options.deadline,
+                                    .cancellation = options.cancellation};
   if (connected_ == nullptr) {
     // Not by OpenTable, whose error names other tables.
+    const CallLimits limits = LimitsOf(options);
     BT_ENTER();
-    BT_ASSIGN_OR_RETURN(const auto layout, impl_->schemas->Find(name));
-    if (layout != nullptr) return OpenTable(name);
+    BT_ASSIGN_OR_RETURN(const auto layout, impl_->schemas->Find(name, limits));
+    if (layout != nullptr) return OpenTable(name, of_opening);
   } else {
-    absl::StatusOr<Table*> table = OpenTable(name);
+    absl::StatusOr<Table*> table = OpenTable(name, of_opening);
     if (!absl::IsNotFound(table.status())) return table;
   }
   const absl::Status created = CreateTable(name, schema, options);
   // Another thread may have created it first.
   if (!created.ok() && !absl::IsAlreadyExists(created)) return created;
-  return OpenTable(name);
+  return OpenTable(name, of_opening);
 }
 
 absl::StatusOr<Table*> Database::OpenTable(std::string_view name, const OpenTableOptions& options) {
   if (connected_ != nullptr) return connected_->OpenTable(name, options);
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
+  BT_RETURN_IF_ERROR(limits.Check());
   if (options.caller.has_value()) BT_RETURN_IF_ERROR(CheckCallerName(*options.caller));
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, impl_->schemas->Read(name));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                      impl_->schemas->Read(name, limits));
   const std::lock_guard<std::mutex> lock(tables_mutex_);
   auto& handles = tables_[layout->table_id];
   if (const auto open = handles.find(options.caller); open != handles.end()) {
@@ -128,16 +134,22 @@ absl::StatusOr<Table*> Database::OpenTable(std::string_view name, const OpenTabl
   return table.get();
 }
 
-absl::StatusOr<std::vector<std::string>> Database::ListTables() {
-  if (connected_ != nullptr) return connected_->service()->ListTables();
+absl::StatusOr<std::vector<std::string>> Database::ListTables(const CallOptions& options) {
+  if (connected_ != nullptr) return connected_->service()->ListTables(options);
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  return impl_->schemas->Tables();
+  BT_RETURN_IF_ERROR(limits.Check());
+  return impl_->schemas->Tables(limits);
 }
 
-absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table) {
-  if (connected_ != nullptr) return connected_->service()->GetSchema(table);
+absl::StatusOr<TableSchema> Database::GetSchema(std::string_view table,
+                                                const CallOptions& options) {
+  if (connected_ != nullptr) return connected_->service()->GetSchema(table, options);
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, impl_->schemas->Read(table));
+  BT_RETURN_IF_ERROR(limits.Check());
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                      impl_->schemas->Read(table, limits));
   return layout->ToSchema();
 }
 
@@ -220,14 +232,19 @@ absl::Status Database::DeleteAccessList(std::string_view name, const CallOptions
   return master->tables()->DeleteAccessList(name, limits);
 }
 
-absl::StatusOr<AccessList> Database::GetAccessList(std::string_view name) {
+absl::StatusOr<AccessList> Database::GetAccessList(std::string_view name,
+                                                   const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  return impl_->access_lists->Read(name);
+  BT_RETURN_IF_ERROR(limits.Check());
+  return impl_->access_lists->Read(name, limits);
 }
 
-absl::StatusOr<std::vector<std::string>> Database::ListAccessLists() {
+absl::StatusOr<std::vector<std::string>> Database::ListAccessLists(const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  return impl_->access_lists->Names();
+  BT_RETURN_IF_ERROR(limits.Check());
+  return impl_->access_lists->Names(limits);
 }
 
 // --- Quotas ---
@@ -245,36 +262,47 @@ absl::Status Database::SetCallerQuota(std::string_view caller, const Quota& quot
   return master->tables()->SetCallerQuota(caller, quota, limits);
 }
 
-absl::StatusOr<Quota> Database::GetTableQuota(std::string_view table) {
+absl::StatusOr<Quota> Database::GetTableQuota(std::string_view table, const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, impl_->schemas->Read(table));
-  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
+  BT_RETURN_IF_ERROR(limits.Check());
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                      impl_->schemas->Read(table, limits));
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read(limits));
   const auto found = quotas.tables.find(layout->table_id);
   return found == quotas.tables.end() ? Quota() : found->second.quota;
 }
 
-absl::StatusOr<Quota> Database::GetCallerQuota(std::string_view caller) {
+absl::StatusOr<Quota> Database::GetCallerQuota(std::string_view caller,
+                                               const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
+  BT_RETURN_IF_ERROR(limits.Check());
   BT_RETURN_IF_ERROR(CheckCallerName(caller));
-  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read(limits));
   const auto found = quotas.callers.find(caller);
   return found == quotas.callers.end() ? Quota() : found->second;
 }
 
-absl::StatusOr<std::map<std::string, Quota>> Database::ListTableQuotas() {
+absl::StatusOr<std::map<std::string, Quota>> Database::ListTableQuotas(const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
+  BT_RETURN_IF_ERROR(limits.Check());
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read(limits));
   std::map<std::string, Quota> listed;
   for (const auto& [id, table] : quotas.tables) {
-    BT_ASSIGN_OR_RETURN(const bool is_there, impl_->schemas->Has(table.name, id));
+    BT_ASSIGN_OR_RETURN(const bool is_there, impl_->schemas->Has(table.name, id, limits));
     if (is_there) listed[table.name] = table.quota;
   }
   return listed;
 }
 
-absl::StatusOr<std::map<std::string, Quota>> Database::ListCallerQuotas() {
+absl::StatusOr<std::map<std::string, Quota>> Database::ListCallerQuotas(
+    const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
   BT_ENTER();
-  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read());
+  BT_RETURN_IF_ERROR(limits.Check());
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(impl_->session.get()).Read(limits));
   return std::map<std::string, Quota>(quotas.callers.begin(), quotas.callers.end());
 }
 
@@ -342,7 +370,7 @@ absl::Status Database::Compact(std::string_view table, const CallOptions& option
     const CallGate::LongPass pass(&impl_->gate);
     if (!pass) return impl_->ClosedError();
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
-                        impl_->schemas->Read(table));
+                        impl_->schemas->Read(table, limits));
     for (const auto& host : impl_->cluster->servers()->Users()) {
       BackgroundWork& background = impl_->environment()->background;
       damaged.Update(background.EraseOldLog(host->server(), layout->table_id, limits));
@@ -358,6 +386,7 @@ absl::Status Database::WaitUntilQuiet(const CallOptions& options) {
     BT_RETURN_IF_ERROR(impl_->environment()->background.WaitUntilQuiet(limits));
     if (impl_->environment()->options.read_only) return absl::OkStatus();
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits));
+    BT_RETURN_IF_ERROR(master->tables()->FinishDeletions(limits));
     Upkeep* const upkeep = master->upkeep();
     if (upkeep->ChangeTablets(limits)) continue;
     if (!upkeep->UndoDropSplits(absl::ZeroDuration(), limits)) return absl::OkStatus();
@@ -400,7 +429,7 @@ std::map<std::string, std::string> Database::ChangeableOptions() const {
 }
 
 absl::Status Database::Resume(const CallOptions& options) {
-  if (connected_ != nullptr) return connected_->service()->Resume();
+  if (connected_ != nullptr) return connected_->service()->Resume(options);
   const CallLimits limits = LimitsOf(options);
   BT_ENTER();
   BT_RETURN_IF_ERROR(impl_->CheckWritable(limits));
@@ -430,9 +459,11 @@ DatabaseStatistics Database::Statistics() {
   statistics.locations.root_tablet_lookups = lookups.root_tablet;
   statistics.locations.root_file_lookups = lookups.root_file;
   const std::lock_guard<std::mutex> lock(tables_mutex_);
+  // A table whose schema is being written is there.
+  const CallLimits at_once{.deadline = Deadline::In(absl::ZeroDuration())};
   for (const auto& [id, handles] : tables_) {
     const TableImpl& impl = *handles.begin()->second->impl_;
-    const absl::StatusOr<bool> is_there = impl_->schemas->Has(impl.name, id);
+    const absl::StatusOr<bool> is_there = impl_->schemas->Has(impl.name, id, at_once);
     if (!is_there.ok() || *is_there) statistics.calls[impl.name] = impl.monitor.counters.Read();
   }
   return statistics;

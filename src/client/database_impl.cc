@@ -109,9 +109,10 @@ absl::Status DatabaseImpl::ForEachTablet(
   const CallGate::LongPass pass(&gate);
   if (!pass) return ClosedError();
   BT_RETURN_IF_ERROR(CheckWritable(limits));
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, schemas->Read(table));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                      schemas->Read(table, limits));
   const auto is_there = [&]() -> absl::Status {
-    BT_ASSIGN_OR_RETURN(const bool found, schemas->Has(table, layout->table_id));
+    BT_ASSIGN_OR_RETURN(const bool found, schemas->Has(table, layout->table_id, limits));
     return found ? absl::OkStatus() : absl::NotFoundError(Cat("table ", table, " was deleted"));
   };
   return cluster->servers()->ForEachTablet(

@@ -57,7 +57,8 @@ concept HasCallOptions =
     std::same_as<decltype(Options::deadline), decltype(CallOptions::deadline)> &&
     std::same_as<decltype(Options::cancellation), decltype(CallOptions::cancellation)>;
 static_assert(HasCallOptions<CallOptions> && HasCallOptions<CreateTableOptions> &&
-              HasCallOptions<ReadOptions> && HasCallOptions<WriteOptions>);
+              HasCallOptions<OpenTableOptions> && HasCallOptions<ReadOptions> &&
+              HasCallOptions<WriteOptions>);
 
 // Call it once for each call, when the call begins (base/call_limits.h).
 template <HasCallOptions Options>

@@ -234,7 +234,7 @@ absl::StatusOr<std::shared_ptr<const TableLayout>> ObservedApply::CheckedLayout(
       std::shared_ptr<const TableLayout> layout = served.tablet->Layout();
       EncodedMutation encoded = EncodedMutation::Of(mutation);
       encoded.observers = layout->observers_id;
-      BT_RETURN_IF_ERROR(served.path->CheckWrite(*layout, encoded, table.caller));
+      BT_RETURN_IF_ERROR(served.path->CheckWrite(*layout, encoded, table.caller, limits));
       return layout;
     }
     if (served.tablet == nullptr && table.database->locations.is_remote()) {

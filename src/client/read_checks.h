@@ -29,7 +29,8 @@ inline absl::Status CheckRowKey(std::string_view row) {
 
 // InvalidArgument: the filter, or a limit. Inlined by force: a call would cost a read of a row more
 // than the checks.
-[[gnu::always_inline]] inline absl::Status CheckFilterAndLimits(const Filter& filter, const ReadOptions& options) {
+[[gnu::always_inline]] inline absl::Status CheckFilterAndLimits(const Filter& filter,
+                                                                const ReadOptions& options) {
   if (FilterNode::Of(filter) != nullptr) BT_RETURN_IF_ERROR(filter.status());
   if (options.row_limit < 0) {
     return absl::InvalidArgumentError(

@@ -209,8 +209,9 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
 
 absl::Status RemoteSnapshot::Fix(const TableImpl& table, const Filter& filter,
                                  const ReadOptions& options) {
-  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, LimitsOf(options)));
-  BT_ASSIGN_OR_RETURN(layout_, table.database->schemas->Find(table.name));
+  const CallLimits limits = LimitsOf(options);
+  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, limits));
+  BT_ASSIGN_OR_RETURN(layout_, table.database->schemas->Find(table.name, limits));
   // Or another table of this name.
   if (layout_ == nullptr || layout_->table_id != table.route->table_id()) {
     return table.DeletedError();

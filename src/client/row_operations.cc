@@ -89,9 +89,10 @@ absl::StatusOr<bool> CheckAndMutate(const TableImpl& table, std::string_view row
 
 // The error of the schema, if it refuses the rules. A value that cannot be incremented may be in an
 // aggregate family, which takes no rule at all.
-absl::Status CheckFamiliesOf(const TableImpl& table, const ReadModifyWrite& rules) {
+absl::Status CheckFamiliesOf(const TableImpl& table, const ReadModifyWrite& rules,
+                             const CallLimits& limits) {
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
-                      table.database->schemas->Read(table.name));
+                      table.database->schemas->Read(table.name, limits));
   const RowMutation writes = RowRules::Writes(rules);
   EncodedMutation mutation = EncodedMutation::Of(writes);
   mutation.observers = layout->observers_id;
@@ -112,7 +113,8 @@ absl::StatusOr<Row> ModifyRow(const TableImpl& table, const ReadModifyWrite& rul
     const int64_t now = std::max<int64_t>(absl::ToUnixMicros(time), 0);
     const absl::Status applied =
         cells.Apply(now, [&](const Filter& filter) { return operation->Read(filter); });
-    if (absl::IsFailedPrecondition(applied)) BT_RETURN_IF_ERROR(CheckFamiliesOf(table, rules));
+    if (absl::IsFailedPrecondition(applied))
+      BT_RETURN_IF_ERROR(CheckFamiliesOf(table, rules, operation->limits()));
     BT_RETURN_IF_ERROR(applied);
     return operation->Write(cells.Mutation());
   };

@@ -54,7 +54,7 @@ absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
   const absl::Status found = database->locations.LookUp(route.get(), row);
   // With messages, the location from METADATA may be wrong, and no server has confirmed it yet.
   if (found.ok()) return database->locations.is_remote() ? wait->Wait(limits) : found;
-  BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id()));
+  BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id(), limits));
   if (!is_there) return DeletedError();
   if (!absl::IsNotFound(found) && !absl::IsUnavailable(found)) return found;
   bool is_over;

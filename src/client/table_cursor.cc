@@ -283,8 +283,8 @@ bool TableCursor::Open() {
     cells_.reset();
     status_ = snapshot_->PinVersion(*table_, tablet_, &version_);
     if (status_.ok()) {
-      status_ = snapshot_->table().tablets()[tablet_].path->CheckRead(version_->layout(),
-                                                                      spec_.filter, table_->caller);
+      status_ = snapshot_->table().tablets()[tablet_].path->CheckRead(
+          version_->layout(), spec_.filter, table_->caller, spec_.limits);
     }
     if (!status_.ok()) return false;
     cells_.emplace(version_.get(), spec_);

@@ -75,12 +75,13 @@ class DatabaseService {
   virtual absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                                    const CreateTableOptions& options) = 0;
   virtual absl::Status DeleteTable(std::string_view name, const CallOptions& options) = 0;
-  virtual absl::StatusOr<std::vector<std::string>> ListTables() = 0;
-  virtual absl::StatusOr<TableSchema> GetSchema(std::string_view table) = 0;
+  virtual absl::StatusOr<std::vector<std::string>> ListTables(const CallOptions& options) = 0;
+  virtual absl::StatusOr<TableSchema> GetSchema(std::string_view table,
+                                                const CallOptions& options) = 0;
   virtual absl::Status ModifyFamilies(std::string_view table,
                                       const std::vector<FamilyChange>& changes,
                                       const CallOptions& options) = 0;
-  virtual absl::Status Resume() = 0;
+  virtual absl::Status Resume(const CallOptions& options) = 0;
 
   // The table of this name, whether it exists or not.
   virtual std::shared_ptr<TableService> NewTable(std::string_view name) = 0;

@@ -43,16 +43,16 @@ absl::StatusOr<std::vector<OfRows<Value>>> Collect(
   const DatabaseImpl& database = *table.database;
   const auto is_there = [&]() -> absl::Status {
     BT_ASSIGN_OR_RETURN(const bool found,
-                        database.schemas->Has(table.name, table.route->table_id()));
+                        database.schemas->Has(table.name, table.route->table_id(), limits));
     return found ? absl::OkStatus() : table.DeletedError();
   };
   std::vector<OfRows<Value>> collected;
   const auto add = [&](const HostedTablet& hosted, const RowRange& left) -> absl::Status {
     BT_RETURN_IF_ERROR(limits.Check());
-    BT_RETURN_IF_ERROR(
-        hosted.host->data_path()->CheckRead(*hosted.tablet->Layout(), nullptr, table.caller));
+    BT_RETURN_IF_ERROR(hosted.host->data_path()->CheckRead(*hosted.tablet->Layout(), nullptr,
+                                                           table.caller, limits));
     SizeSamples samples;
-    BT_RETURN_IF_ERROR(samples.Begin(*hosted.tablet));
+    BT_RETURN_IF_ERROR(samples.Begin(*hosted.tablet, limits));
     // In this order: a removed tablet is emptied.
     if (hosted.tablet->flags().removed()) return table.DeletedError();
     // What was collected from a tablet that was superseded then.

@@ -136,7 +136,8 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
       BT_RETURN_IF_ERROR(
           table.BeginRead(served, *version, filter, options, limits, &spec, &superseded));
       if (!superseded) {
-        BT_RETURN_IF_ERROR(served.path->CheckRead(version->layout(), spec.filter, table.caller));
+        BT_RETURN_IF_ERROR(
+            served.path->CheckRead(version->layout(), spec.filter, table.caller, limits));
         Pin<TabletVersion> overlaid = own_->Over(*served.tablet, *version, RowRange::Single(row));
         if (!overlaid) overlaid = version.Clone();
         std::optional<ReadMemory> memory;
@@ -240,7 +241,8 @@ absl::Status TransactionImpl::Commit(const WriteOptions& options) {
     const auto report = [&](const absl::Status& thrown) {
       InfoLog(database_->log_sink).Error(ToStd(thrown.message()), "; the write is committed");
     };
-    status = database_->commit_order.Run(last, calls_, commit, report);
+    status =
+        database_->commit_order.Run(last, std::move(calls_), LimitsOf(options), commit, report);
   }
   if (IsNotObserved(status)) [[unlikely]] {
     for (const WriteBatch::Mutation& mutation : batch_.mutations_) {

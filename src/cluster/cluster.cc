@@ -75,7 +75,7 @@ absl::Status Cluster::EndServer(TabletServer* server) {
   BT_RETURN_IF_ERROR(server->write_error().status());
   server->rotation().RotateEverything();
   BT_RETURN_IF_ERROR(environment_->background.FlushNow(server));
-  BT_RETURN_IF_ERROR(server->environment()->attest_commits());
+  BT_RETURN_IF_ERROR(server->environment()->attest_commits({}));
   BT_RETURN_IF_ERROR(server->log().Close());
   BT_RETURN_IF_ERROR(server->state().Release());
   // Its segments are closed before they are removed, unless a reader still pins them.
@@ -99,7 +99,7 @@ void Cluster::AbandonOpening() {
 absl::Status Cluster::Resume(const CallLimits& limits) {
   BackgroundWork& background = environment_->background;
   // Before new logs are started, which keep no part of these batches.
-  BT_RETURN_IF_ERROR(environment_->void_batches->WritePending());
+  BT_RETURN_IF_ERROR(environment_->void_batches->WritePending(limits));
   std::vector<TabletServer*> failed = servers_.AllTabletServers();
   std::erase_if(failed, [](TabletServer* server) {
     // A server that has ended will be replaced.

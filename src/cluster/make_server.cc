@@ -60,9 +60,9 @@ uint64_t MemtableSize(const ClusterEnvironment& environment, ServerRole role) {
   return std::min(size, role == ServerRole::kUser ? most : std::min(most, kMostOfMetadata));
 }
 
-std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, ServerRole role,
-                                               TabletStore* store,
-                                               std::function<absl::Status()> attest_commits) {
+std::unique_ptr<TabletServer> MakeTabletServer(
+    ClusterEnvironment* environment, ServerRole role, TabletStore* store,
+    std::function<absl::Status(const CallLimits&)> attest_commits) {
   const DatabaseOptions& database = environment->options;
   const bool metadata = role != ServerRole::kUser;
   const TabletServerOptions options = OptionsOf(*environment, role);

@@ -22,9 +22,9 @@ uint64_t MemtableSize(const ClusterEnvironment& environment, ServerRole role);
 // All arguments outlive the server. `store` commits the changes of its tablets, and
 // `attest_commits` makes sure that damage to these commits is noticed
 // (TabletEnvironment::attest_commits).
-std::unique_ptr<TabletServer> MakeTabletServer(ClusterEnvironment* environment, ServerRole role,
-                                               TabletStore* store,
-                                               std::function<absl::Status()> attest_commits);
+std::unique_ptr<TabletServer> MakeTabletServer(
+    ClusterEnvironment* environment, ServerRole role, TabletStore* store,
+    std::function<absl::Status(const CallLimits&)> attest_commits);
 
 }  // namespace bigtable
 

@@ -220,12 +220,17 @@ absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet,
 void ServerHost::End() {
   MutexLock end_lock(&end_mutex_);  // it has ended when any caller's End() returns
   std::vector<std::shared_ptr<Tablet>> tablets;
+  std::vector<std::shared_ptr<Tablet>> dropped;
   {
     MutexLock lock(&mutex_);  // commands that were begun are done
     while (loading_ > 0) loaded_.Wait(&mutex_);
     tablets = server_->tablets().All();
+    dropped = dropped_;
   }
   server_->WaitForEnd();
+  for (const std::shared_ptr<Tablet>& tablet : dropped) {
+    environment_->background.WaitForTablet(tablet.get());
+  }
   for (const std::shared_ptr<Tablet>& tablet : tablets) {
     tablet->flags().SetStopped(true);
     environment_->background.WaitForTablet(tablet.get());
@@ -255,14 +260,16 @@ absl::Status ServerHost::Split(MasterEpoch master, uint64_t table_id, std::strin
     LimitedLock lock(&mutex_, limits);
     BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(CheckMaster(master));
-    if (claim.AreServed()) return SplitClaimed(tablet, row);
+    if (claim.AreServed()) return SplitClaimed(tablet, row, limits);
   }
 }
 
-absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std::string_view row) {
+absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std::string_view row,
+                                      const CallLimits& limits) {
   BT_RETURN_IF_ERROR(CheckServing());
   const TabletState state = tablet->State();
-  BT_RETURN_IF_ERROR(metadata()->SplitTablet(tablet->table_id(), state, row, server_->name()));
+  BT_RETURN_IF_ERROR(
+      metadata()->SplitTablet(tablet->table_id(), state, row, server_->name(), limits));
   const RowRange left = RowRange::RightOpen(state.rows.begin(), row);
   const RowRange right = RowRange::StartingAt(row);
   for (const auto& [id, group] : state.groups) {
@@ -323,7 +330,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
     status = merged.status();
   }
   if (status.ok()) {
-    status = metadata()->MergeTablets(left->id(), right->id(), state);
+    status = metadata()->MergeTablets(left->id(), right->id(), state, limits);
   }
   if (!status.ok()) {
     for (const auto& tablet : {left, right}) tablet->flags().SetStopped(false);
@@ -443,6 +450,14 @@ absl::Status ServerHost::AwaitTurn(uint64_t table_id, const CallLimits& limits) 
   const std::vector<std::shared_ptr<Tablet>> tablets = server_->tablets().All();
   const auto is_of_table = [&](const auto& tablet) { return tablet->table_id() == table_id; };
   if (std::none_of(tablets.begin(), tablets.end(), is_of_table)) return absl::OkStatus();
+  return AwaitTurn(limits);
+}
+
+absl::Status ServerHost::AwaitTurn(const CallLimits& limits) {
+  {
+    LimitedLock lock(&mutex_, limits);
+    BT_RETURN_IF_ERROR(lock.status());
+  }
   return server_->AwaitTurn(limits);
 }
 
@@ -458,22 +473,24 @@ absl::Status ServerHost::SetLayout(MasterEpoch master, const TableLayout& layout
 
 absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterEpoch master,
                                                                       uint64_t table_id) {
-  std::vector<std::shared_ptr<Tablet>> dropped;
-  {
-    MutexLock lock(&mutex_);
-    BT_RETURN_IF_ERROR(CheckMaster(master));
-    for (std::shared_ptr<Tablet>& tablet : server_->tablets().Of(table_id)) {
-      server_->RemoveTablet(tablet->id());
-      dropped.push_back(std::move(tablet));
-    }
+  MutexLock lock(&mutex_);
+  BT_RETURN_IF_ERROR(CheckMaster(master));
+  for (std::shared_ptr<Tablet>& tablet : server_->tablets().Of(table_id)) {
+    server_->RemoveTablet(tablet->id());
+    dropped_.push_back(std::move(tablet));
   }
-  for (const std::shared_ptr<Tablet>& tablet : dropped) {
-    environment_->background.WaitForTablet(tablet.get());
+  std::vector<std::shared_ptr<Tablet>> of_table;
+  for (const std::shared_ptr<Tablet>& tablet : dropped_) {
+    if (tablet->table_id() == table_id) of_table.push_back(tablet);
   }
-  return dropped;
+  return of_table;
 }
 
 void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) {
+  {
+    MutexLock lock(&mutex_);
+    std::erase(dropped_, dropped);
+  }
   environment_->notify_superseded(*dropped);
   if (with_files) RemoveFilesOf(*dropped);
   // Tables that users hold keep the tablet, but not its contents.

@@ -108,15 +108,18 @@ class ServerHost {
   absl::Status Empty(MasterEpoch master, const TabletId& id, const RowRange& rows,
                      const CallLimits& limits);
   // To be called before SetLayout, Drop or Load, which take turns among the writes and cannot be
-  // given up: waits for the present turn, if the server has tablets of the table. Errors of the
-  // limits.
+  // given up: waits for the command and the turn that are under way; in the second form, if the
+  // server has tablets of the table. Errors of the limits.
+  absl::Status AwaitTurn(const CallLimits& limits);
   absl::Status AwaitTurn(uint64_t table_id, const CallLimits& limits);
   // Sets the schema of a table for those of its tablets that are here.
   absl::Status SetLayout(MasterEpoch master, const TableLayout& layout);
-  // The table was deleted: its tablets refuse writes, and background work on them stops.
+  // The table was deleted: its tablets refuse writes, and no more background work on them begins.
+  // What is under way may still commit to METADATA (BackgroundWork::WaitForTablet). Returns the
+  // tablets, and those that were dropped before and are not erased yet.
   absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> Drop(MasterEpoch master, uint64_t table_id);
-  // Frees the memory of a dropped tablet. `with_files`: METADATA no longer names the tablet, and
-  // its files are released too.
+  // Frees the memory of a dropped tablet, on which no background work is under way. `with_files`:
+  // METADATA no longer names the tablet, and its files are released too.
   void Erase(const std::shared_ptr<Tablet>& dropped, bool with_files);
 
   // Ends a fenced server, which will never serve again. When this returns, nothing that it began is
@@ -145,8 +148,8 @@ class ServerHost {
   // Stops a tablet and flushes it. If that fails, the tablet takes writes again.
   absl::Status StopAndFlush(const std::shared_ptr<Tablet>& tablet, const CallLimits& limits)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status SplitClaimed(const std::shared_ptr<Tablet>& tablet, std::string_view row)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status SplitClaimed(const std::shared_ptr<Tablet>& tablet, std::string_view row,
+                            const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MergeClaimed(const std::shared_ptr<Tablet>& left,
                             const std::shared_ptr<Tablet>& right, const CallLimits& limits)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -174,6 +177,7 @@ class ServerHost {
   Mutex mutex_;
   MasterEpoch master_ ABSL_GUARDED_BY(mutex_) = 0;
   int loading_ ABSL_GUARDED_BY(mutex_) = 0;  // tablets that are being loaded
+  std::vector<std::shared_ptr<Tablet>> dropped_ ABSL_GUARDED_BY(mutex_);  // not erased yet
   CondVar loaded_;
   Mutex end_mutex_;  // before mutex_
 

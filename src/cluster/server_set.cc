@@ -55,7 +55,9 @@ std::shared_ptr<ServerHost> ServerSet::MakeHost(ServerRole role) {
       role == ServerRole::kRoot ? static_cast<TabletStore*>(&environment_->root) : metadata_;
   return std::make_shared<ServerHost>(
       environment_, role, role == ServerRole::kUser ? metadata_ : root_rows_,
-      MakeTabletServer(environment_, role, store, [this, role] { return AttestCommitsOf(role); }));
+      MakeTabletServer(environment_, role, store, [this, role](const CallLimits& limits) {
+        return AttestCommitsOf(role, limits);
+      }));
 }
 
 void ServerSet::UpdateSizes() {
@@ -159,12 +161,21 @@ void ServerSet::FenceLost() {
   }
 }
 
-absl::Status ServerSet::AttestCommitsOf(ServerRole role) const {
+absl::Status ServerSet::AttestCommitsOf(ServerRole role, const CallLimits& limits) const {
   // The root's commits go to a file of the lock service, which is either complete or missing.
   if (role == ServerRole::kRoot) return absl::OkStatus();
   const ServerRole above = role == ServerRole::kUser ? ServerRole::kMetadata : ServerRole::kRoot;
   for (const std::shared_ptr<ServerHost>& host : OfRoleEver(above)) {
-    BT_RETURN_IF_ERROR(host->server()->log().Attest());
+    BT_RETURN_IF_ERROR(host->server()->log().Attest(limits));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ServerSet::AwaitMetadata(const CallLimits& limits) const {
+  for (const ServerRole role : kMetadataRoles) {
+    for (const std::shared_ptr<ServerHost>& host : OfRole(role)) {
+      BT_RETURN_IF_ERROR(host->server()->AwaitTurn(limits));
+    }
   }
   return absl::OkStatus();
 }

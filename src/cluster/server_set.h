@@ -69,7 +69,10 @@ class ServerSet {
   // After OK, recovery notices damage to any commit that servers of this role have made so far, to
   // METADATA or its root. Call it before removing what these commits replace. Unavailable while the
   // server that has the commits in its log is being replaced.
-  absl::Status AttestCommitsOf(ServerRole role) const;
+  absl::Status AttestCommitsOf(ServerRole role, const CallLimits& limits = {}) const;
+  // To be called before a change that writes to METADATA and cannot be given up: waits for the
+  // present turns of METADATA's servers. Errors of the limits.
+  absl::Status AwaitMetadata(const CallLimits& limits) const;
 
   // Sets how calls reach a server: in place, or through the DataService that `services` returns for
   // it, which outlives the last call.

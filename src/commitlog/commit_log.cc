@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<CommitLog>> CommitLog::Create(FileSystem* file_sy
 
 absl::Status CommitLog::Start() {
   BT_RETURN_IF_ERROR(CreateLogDirectory(file_system_, directory_));
-  MutexLock prepare(&prepare_mutex_);
+  const LimitedMutexLock prepare(&prepare_mutex_);
   BT_RETURN_IF_ERROR(WriteState({.secret = secret_}));
   Ref<LogSegment> first;
   BT_RETURN_IF_ERROR(store_.Make(1, options_.segment_size, &first));
@@ -166,7 +166,7 @@ absl::Status CommitLog::NextSegment(uint64_t record_size) {
   BT_ASSIGN_OR_RETURN(bool has_switched, SwitchToSpare(least_size));
   if (has_switched) return absl::OkStatus();
   // No spare is ready, or PrepareSpare is making one on another thread: then this waits for it.
-  MutexLock prepare(&prepare_mutex_);
+  const LimitedMutexLock prepare(&prepare_mutex_);
   const absl::Status status = Prepare(std::max(least_size, options_.segment_size));
   BT_ASSIGN_OR_RETURN(has_switched, SwitchToSpare(least_size));
   return has_switched ? absl::OkStatus() : status;
@@ -223,14 +223,18 @@ void CommitLog::SetFailure(const absl::Status& status) {
   changed_.SignalAll();
 }
 
-absl::Status CommitLog::StartNewSegment() {
-  MutexLock prepare(&prepare_mutex_);
+absl::Status CommitLog::StartNewSegment(const CallLimits& limits) {
+  const LimitedMutexLock prepare(&prepare_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(prepare.status());
   LogState state;
   {
     MutexLock lock(&mutex_);
     if (failure_.ok()) return absl::OkStatus();
     ABSL_ASSERT(!flushing_ && !switching_ && "they are the appending thread's, as this is");
-    while (syncing_) changed_.Wait(&mutex_);  // a failed log starts no new sync
+    while (syncing_) {  // a failed log starts no new sync
+      BT_RETURN_IF_ERROR(limits.Check());
+      changed_.WaitFor(&mutex_, limits.MostSleep());
+    }
     if (released_ < last_sequence_) {
       return absl::FailedPreconditionError(
           Cat("the log ", directory_, " failed (", failure_.ToString(), "): records up to ",

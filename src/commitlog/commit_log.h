@@ -101,6 +101,8 @@
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
+#include "base/call_limits.h"
+#include "base/limited_mutex.h"
 #include "base/mutex.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
@@ -201,14 +203,16 @@ class CommitLog {
   // in a new segment, and STATE says that earlier ones are not needed. If a log's own records name
   // the flushed files (METADATA's log), the flush must be made durable in another way, such as by
   // flushing the root tablet's memtable too. Does nothing to a log that has not failed.
-  absl::Status StartNewSegment();
+  // The limits end waits for other threads; here and in upkeep they do not end the own calls.
+  absl::Status StartNewSegment(const CallLimits& limits = {});
 
   // Two steps after which nothing is left of earlier records, once they are released. First the
   // spare is replaced by a new file that has never had other records; from then on the files of the
   // segments up to the active one are removed, not reused. After an error, call it again; the log
   // may have no spare until then, or until PrepareSpare. False: SwitchFile is writing to the spare,
   // and nothing was done. Call it again after the switch, which may have to wait for a slow file.
-  absl::StatusOr<bool> PrepareFreshSpare() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
+  absl::StatusOr<bool> PrepareFreshSpare(const CallLimits& limits = {})
+      ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
   // Then the log continues in the spare: for the appending thread. If an append has done that
   // since, it continues in one more new file, which does no harm.
   absl::Status StartNextSegment() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
@@ -231,15 +235,15 @@ class CommitLog {
   // after this returns OK, replay knows it, and damage to that record is DataLoss. For a log whose
   // records make another log's records unnecessary. Costs two syncs of a small file, or nothing if
   // nothing was synced since.
-  absl::Status Attest();
+  absl::Status Attest(const CallLimits& limits = {});
 
   // The background work: prepares the next segment, so that Append need not create it (unless a
   // switch is about to continue in one), and takes back the files of segments that are released and
   // not pinned. Call it when NeedsUpkeep(), after ReleaseThrough, and periodically. After an error,
   // call it again; no harm is done.
-  absl::Status PrepareSpare();
+  absl::Status PrepareSpare(const CallLimits& limits = {});
   // Removes the files of free segments: for a log that is not written to for a while.
-  absl::Status RemoveFreeSegments();
+  absl::Status RemoveFreeSegments(const CallLimits& limits = {});
   bool NeedsUpkeep() const {
     return needs_upkeep_.load(std::memory_order_relaxed) || returns_->any();
   }
@@ -378,7 +382,7 @@ class CommitLog {
 
   // Locks are taken in this order. A thread that needs a spare and finds none waits for
   // prepare_mutex_.
-  Mutex prepare_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
+  LimitedMutex prepare_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   SegmentStore store_ ABSL_GUARDED_BY(prepare_mutex_);
   LogStateFile state_file_ ABSL_GUARDED_BY(prepare_mutex_);
   LogState stated_ ABSL_GUARDED_BY(prepare_mutex_);  // the contents of the file

@@ -32,18 +32,21 @@ SequenceNumber CommitLog::OldestNeeded() const {
   return 0;
 }
 
-absl::Status CommitLog::PrepareSpare() {
-  MutexLock prepare(&prepare_mutex_);
+absl::Status CommitLog::PrepareSpare(const CallLimits& limits) {
+  const LimitedMutexLock prepare(&prepare_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(prepare.status());
   return Prepare(options_.segment_size);
 }
 
-absl::Status CommitLog::RemoveFreeSegments() {
-  MutexLock prepare(&prepare_mutex_);
+absl::Status CommitLog::RemoveFreeSegments(const CallLimits& limits) {
+  const LimitedMutexLock prepare(&prepare_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(prepare.status());
   return store_.RemoveFree();
 }
 
-absl::StatusOr<bool> CommitLog::PrepareFreshSpare() {
-  MutexLock prepare(&prepare_mutex_);
+absl::StatusOr<bool> CommitLog::PrepareFreshSpare(const CallLimits& limits) {
+  const LimitedMutexLock prepare(&prepare_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(prepare.status());
   Ref<LogSegment> spare;  // its file may be an old one
   uint64_t number;
   {
@@ -95,8 +98,9 @@ bool CommitLog::ReleasesSegment(SequenceNumber sequence) const {
   return live_.size() > 1 && live_.front()->last_sequence_ <= sequence;
 }
 
-absl::Status CommitLog::Attest() {
-  MutexLock prepare(&prepare_mutex_);
+absl::Status CommitLog::Attest(const CallLimits& limits) {
+  const LimitedMutexLock prepare(&prepare_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(prepare.status());
   LogState state = stated_;
   state.synced = synced_offset();
   // This releases nothing more: that takes an attestation of another log first.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/fork_callback.h"
+#include "base/limited_mutex.h"
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -34,9 +35,12 @@ class PooledFile final : public RandomAccessFile {
   ~PooledFile() override { pool_->Forget(this); }
 
   absl::Status Read(uint64_t offset, size_t n, char* buffer) const override {
+    return ReadWithin(offset, n, buffer, nullptr);
+  }
+  absl::Status ReadWithin(uint64_t offset, size_t n, char* buffer, const CallLimits* limits) const {
     if ((state_.fetch_add(1, std::memory_order_acquire) & kOpen) == 0) [[unlikely]] {
       state_.fetch_sub(1, std::memory_order_relaxed);
-      BT_RETURN_IF_ERROR(Reopen());
+      BT_RETURN_IF_ERROR(Reopen(limits));
     }
     // Checked first, so that readers do not contend for the cache line needlessly.
     if (!was_read_.load(std::memory_order_relaxed)) {
@@ -54,8 +58,9 @@ class PooledFile final : public RandomAccessFile {
   static constexpr uint64_t kOpen = uint64_t{1} << 63;
 
   // Opens the file, unless another thread has opened it by now. After OK this thread is counted.
-  absl::Status Reopen() const {
-    MutexLock lock(&reopen_mutex_);
+  absl::Status Reopen(const CallLimits* limits) const {
+    const LimitedMutexLock lock(&reopen_mutex_, limits, "the read");
+    BT_RETURN_IF_ERROR(lock.status());
     if ((state_.fetch_add(1, std::memory_order_acquire) & kOpen) != 0) return absl::OkStatus();
     state_.fetch_sub(1, std::memory_order_relaxed);
     absl::StatusOr<std::unique_ptr<RandomAccessFile>> file =
@@ -83,7 +88,7 @@ class PooledFile final : public RandomAccessFile {
   mutable std::atomic<uint64_t> state_{0};
   mutable std::atomic<bool> was_read_{true};  // since the clock hand passed it
   std::unique_ptr<RandomAccessFile> file_;    // see above
-  mutable Mutex reopen_mutex_;                // taken before all locks of the pool
+  mutable LimitedMutex reopen_mutex_;         // taken before all locks of the pool
 
   // Used by the pool, under its mutex.
   size_t slot_ = 0;       // in open_, if it is open
@@ -128,6 +133,13 @@ absl::StatusOr<std::unique_ptr<RandomAccessFile>> FilePool::Open(std::string_vie
   EndOpening(file.get(), std::move(opened));
   file->state_.fetch_sub(1, std::memory_order_release);
   return file;
+}
+
+absl::Status FilePool::Read(const RandomAccessFile& file, uint64_t offset, size_t n, char* buffer,
+                            const CallLimits* limits) {
+  const auto* const pooled = limits == nullptr ? nullptr : dynamic_cast<const PooledFile*>(&file);
+  return pooled == nullptr ? file.Read(offset, n, buffer)
+                           : pooled->ReadWithin(offset, n, buffer, limits);
 }
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> FilePool::OpenNow(std::string_view path,

@@ -36,6 +36,7 @@
 
 #include "bigtable/file_system.h"
 
+#include "base/call_limits.h"
 #include "base/mutex.h"
 
 namespace bigtable {
@@ -56,6 +57,10 @@ class FilePool : public std::enable_shared_from_this<FilePool> {
   // Like FileSystem::NewRandomAccessFile.
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> Open(std::string_view path,
                                                          FileSystem::ReadMode mode);
+  // RandomAccessFile::Read of any file. If it is one of a pool, the limits, which may be null, end
+  // a wait for another thread that opens it again.
+  static absl::Status Read(const RandomAccessFile& file, uint64_t offset, size_t n, char* buffer,
+                           const CallLimits* limits);
   // Allows the holder to open the file later, even if it is removed before.
   class Hold {
    public:

@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<LocalLockService>> LocalLockService::Open(FileSys
                                                                          Clock* clock) {
   std::unique_ptr<LocalLockService> service(
       new LocalLockService(file_system, std::move(directory), clock));
-  MutexLock files(&service->files_mutex_);
+  const LimitedMutexLock files(&service->files_mutex_);
   BT_RETURN_IF_ERROR(service->files_.Load());
   return service;
 }
@@ -166,15 +166,19 @@ absl::Time LocalLockService::NextLeaseChange() const {
 // ---- Files.
 
 absl::StatusOr<FileCache::Entry> LocalLockService::Fetch(LocalSessionState* session,
-                                                         std::string_view name) {
-  MutexLock files(&files_mutex_);
+                                                         std::string_view name,
+                                                         const CallLimits& limits) {
+  const LimitedMutexLock files(&files_mutex_, &limits, "reading the lock service");
+  BT_RETURN_IF_ERROR(files.status());
   BT_RETURN_IF_ERROR(CheckSession(session));
   return files_.Find(name);
 }
 
 absl::StatusOr<std::vector<std::string>> LocalLockService::List(LocalSessionState* session,
-                                                                std::string_view directory) {
-  MutexLock files(&files_mutex_);
+                                                                std::string_view directory,
+                                                                const CallLimits& limits) {
+  const LimitedMutexLock files(&files_mutex_, &limits, "reading the lock service");
+  BT_RETURN_IF_ERROR(files.status());
   BT_RETURN_IF_ERROR(CheckSession(session));
   return files_.List(directory);
 }
@@ -182,7 +186,7 @@ absl::StatusOr<std::vector<std::string>> LocalLockService::List(LocalSessionStat
 absl::StatusOr<Generation> LocalLockService::Write(LocalSessionState* session,
                                                    std::string_view name, std::string_view contents,
                                                    Generation expected) {
-  MutexLock files(&files_mutex_);
+  const LimitedMutexLock files(&files_mutex_);
   BT_RETURN_IF_ERROR(CheckSession(session));
   BT_ASSIGN_OR_RETURN(const Generation found, FindForChange(name, expected));
   BT_RETURN_IF_ERROR(CheckExpected(name, expected, found));
@@ -198,7 +202,7 @@ absl::StatusOr<Generation> LocalLockService::Write(LocalSessionState* session,
 
 absl::Status LocalLockService::Remove(LocalSessionState* session, std::string_view name,
                                       Generation expected) {
-  MutexLock files(&files_mutex_);
+  const LimitedMutexLock files(&files_mutex_);
   BT_RETURN_IF_ERROR(CheckSession(session));
   BT_ASSIGN_OR_RETURN(const Generation found, FindForChange(name, expected));
   if (found == kNoFile) return NoSuchFile(name);
@@ -240,7 +244,7 @@ void LocalLockService::DropFromCaches(std::string_view name) {
 absl::StatusOr<std::optional<LockSequencer>> LocalLockService::TryLock(LocalSessionState* session,
                                                                        std::string_view name,
                                                                        LockMode mode) {
-  MutexLock files(&files_mutex_);
+  const LimitedMutexLock files(&files_mutex_);
   {
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(CheckLive(session));

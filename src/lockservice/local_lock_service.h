@@ -44,6 +44,7 @@
 #include "bigtable/clock.h"
 #include "bigtable/file_system.h"
 
+#include "base/limited_mutex.h"
 #include "base/mutex.h"
 #include "lockservice/file_cache.h"
 #include "lockservice/local_session.h"
@@ -91,12 +92,14 @@ class LocalLockService final : public LockService {
   absl::Status KeepAlive(LocalSessionState* session);
   void Close(LocalSessionState* session);
   absl::Status CheckSession(LocalSessionState* session);
-  absl::StatusOr<FileCache::Entry> Fetch(LocalSessionState* session, std::string_view name);
+  absl::StatusOr<FileCache::Entry> Fetch(LocalSessionState* session, std::string_view name,
+                                         const CallLimits& limits);
   absl::StatusOr<Generation> Write(LocalSessionState* session, std::string_view name,
                                    std::string_view contents, Generation expected);
   absl::Status Remove(LocalSessionState* session, std::string_view name, Generation expected);
   absl::StatusOr<std::vector<std::string>> List(LocalSessionState* session,
-                                                std::string_view directory);
+                                                std::string_view directory,
+                                                const CallLimits& limits);
   absl::StatusOr<std::optional<LockSequencer>> TryLock(LocalSessionState* session,
                                                        std::string_view name, LockMode mode);
   absl::Status Unlock(LocalSessionState* session, std::string_view name);
@@ -133,7 +136,7 @@ class LocalLockService final : public LockService {
 
   Clock* const clock_;
 
-  Mutex files_mutex_;
+  LimitedMutex files_mutex_;
   VersionedFiles files_ ABSL_GUARDED_BY(files_mutex_);
 
   Mutex mutex_ ABSL_ACQUIRED_AFTER(files_mutex_);

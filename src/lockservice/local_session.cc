@@ -28,13 +28,14 @@ bool LocalLockSession::alive() const {
   return service_->CheckSession(state_.get()).ok();
 }
 
-absl::StatusOr<LockServiceFile> LocalLockSession::Read(std::string_view name) {
+absl::StatusOr<LockServiceFile> LocalLockSession::Read(std::string_view name,
+                                                       const CallLimits& limits) {
   BT_RETURN_IF_ERROR(CheckLockFileName(name));
   std::optional<FileCache::Entry> cached = state_->cache.Find(name);
   if (cached.has_value() && alive()) return FileOrNotFound(name, *std::move(cached));
 
   const FileCache::Ticket ticket = state_->cache.BeginFetch();
-  BT_ASSIGN_OR_RETURN(FileCache::Entry fetched, service_->Fetch(state_.get(), name));
+  BT_ASSIGN_OR_RETURN(FileCache::Entry fetched, service_->Fetch(state_.get(), name, limits));
   state_->cache.Put(ticket, name, fetched);
   return FileOrNotFound(name, std::move(fetched));
 }
@@ -58,9 +59,10 @@ absl::Status LocalLockSession::Remove(std::string_view name, Generation expected
   return service_->Remove(state_.get(), name, expected);
 }
 
-absl::StatusOr<std::vector<std::string>> LocalLockSession::List(std::string_view directory) {
+absl::StatusOr<std::vector<std::string>> LocalLockSession::List(std::string_view directory,
+                                                                const CallLimits& limits) {
   BT_RETURN_IF_ERROR(CheckLockDirectoryName(directory));
-  return service_->List(state_.get(), directory);
+  return service_->List(state_.get(), directory, limits);
 }
 
 absl::StatusOr<std::optional<LockSequencer>> LocalLockSession::TryLock(std::string_view name,

@@ -65,11 +65,14 @@ class LocalLockSession final : public LockSession {
   absl::Status KeepAlive() override;
   bool alive() const override;
 
-  absl::StatusOr<LockServiceFile> Read(std::string_view name) override;
+  using LockSession::List;
+  using LockSession::Read;
+  absl::StatusOr<LockServiceFile> Read(std::string_view name, const CallLimits& limits) override;
   absl::StatusOr<Generation> Write(std::string_view name, std::string_view contents,
                                    Generation expected) override;
   absl::Status Remove(std::string_view name, Generation expected) override;
-  absl::StatusOr<std::vector<std::string>> List(std::string_view directory) override;
+  absl::StatusOr<std::vector<std::string>> List(std::string_view directory,
+                                                const CallLimits& limits) override;
 
   absl::StatusOr<std::optional<LockSequencer>> TryLock(std::string_view name,
                                                        LockMode mode) override;

@@ -60,6 +60,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "base/call_limits.h"
+
 namespace bigtable {
 
 using Generation = uint64_t;
@@ -153,7 +155,9 @@ class LockSession {
   //     file keeps an ephemeral node "cachers/NAME/SESSION" (etcd: a key with its lease) and
   //     watches "changing/NAME". A writer creates that first, waits until all of "cachers/NAME" are
   //     gone, writes, and removes it; while it exists, no client caches.
-  virtual absl::StatusOr<LockServiceFile> Read(std::string_view name) = 0;
+  // The limits end a wait for writes that are under way.
+  virtual absl::StatusOr<LockServiceFile> Read(std::string_view name, const CallLimits& limits) = 0;
+  absl::StatusOr<LockServiceFile> Read(std::string_view name) { return Read(name, CallLimits()); }
 
   // Writes the whole file, atomically and durably, and returns its new generation. `expected` makes
   // it a compare-and-swap. kNoFile: creates the file; AlreadyExists if it exists. A generation:
@@ -178,10 +182,15 @@ class LockSession {
   virtual absl::Status Remove(std::string_view name, Generation expected = kAnyGeneration) = 0;
 
   // The names of the files in the directory, without the directory's name, sorted; "" is the top
-  // directory. Empty if there is no such directory. Subdirectories are not listed. Not cached.
+  // directory. Empty if there is no such directory. Subdirectories are not listed. Not cached. The
+  // limits: as of Read.
   //     ZooKeeper: sync() and getChildren(). etcd: Range of the prefix, keys only. Both: only files
   //     of this directory itself.
-  virtual absl::StatusOr<std::vector<std::string>> List(std::string_view directory) = 0;
+  virtual absl::StatusOr<std::vector<std::string>> List(std::string_view directory,
+                                                        const CallLimits& limits) = 0;
+  absl::StatusOr<std::vector<std::string>> List(std::string_view directory) {
+    return List(directory, CallLimits());
+  }
 
   // ---- Locks (section 5.2: a tablet server holds one on its file, the master has its own).
 

@@ -15,7 +15,7 @@ Master::Master(Cluster* cluster, bool opening, std::unique_ptr<MasterLock> lock)
       tables_(&context_, &catalogue_, &assignment_),
       tablets_(&context_, &catalogue_, &assignment_),
       sweeper_(&context_),
-      upkeep_(&context_, &catalogue_, &tablets_, &sweeper_),
+      upkeep_(&context_, &catalogue_, &tables_, &tablets_, &sweeper_),
       liveness_{LivenessThread(&assignment_, ServerRole::kRoot),
                 LivenessThread(&assignment_, ServerRole::kMetadata),
                 LivenessThread(&assignment_, ServerRole::kUser)} {}

@@ -21,8 +21,8 @@ std::string FileOf(std::string_view table) { return Cat(kDirectory, "/", table);
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::ReadFile(
-    std::string_view table) const {
-  absl::StatusOr<LockServiceFile> file = session_->Read(FileOf(table));
+    std::string_view table, const CallLimits& limits) const {
+  absl::StatusOr<LockServiceFile> file = session_->Read(FileOf(table), limits);
   MutexLock lock(&mutex_);
   const auto found = known_.find(ToAbsl(table));
   if (!file.ok()) {
@@ -49,36 +49,41 @@ absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::ReadFile(
   return layout;
 }
 
-absl::StatusOr<std::vector<std::string>> SchemaStore::Tables() const {
-  return session_->List(kDirectory);
+absl::StatusOr<std::vector<std::string>> SchemaStore::Tables(const CallLimits& limits) const {
+  return session_->List(kDirectory, limits);
 }
 
-absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::Read(std::string_view table) const {
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<const TableLayout> layout, Find(table));
+absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::Read(
+    std::string_view table, const CallLimits& limits) const {
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<const TableLayout> layout, Find(table, limits));
   return layout != nullptr ? absl::StatusOr<std::shared_ptr<const TableLayout>>(std::move(layout))
-                           : NoTable(table);
+                           : NoTable(table, limits);
 }
 
-absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::Find(std::string_view table) const {
+absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::Find(
+    std::string_view table, const CallLimits& limits) const {
   // An invalid name of a table is perhaps an invalid name of a file, too.
   if (!CheckTableName(table).ok()) return nullptr;
-  absl::StatusOr<std::shared_ptr<const TableLayout>> layout = ReadFile(table);
+  absl::StatusOr<std::shared_ptr<const TableLayout>> layout = ReadFile(table, limits);
   if (absl::IsNotFound(layout.status())) return nullptr;
   return layout;
 }
 
-absl::StatusOr<bool> SchemaStore::Has(std::string_view table, uint64_t table_id) const {
-  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, Find(table));
+absl::StatusOr<bool> SchemaStore::Has(std::string_view table, uint64_t table_id,
+                                      const CallLimits& limits) const {
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, Find(table, limits));
   return layout != nullptr && layout->table_id == table_id;
 }
 
-absl::Status SchemaStore::NoTable(std::string_view table) const {
-  BT_ASSIGN_OR_RETURN(const auto names, KnownNames());
+absl::Status SchemaStore::NoTable(std::string_view table, const CallLimits& limits) const {
+  BT_ASSIGN_OR_RETURN(const auto names, KnownNames(limits));
   return NoTableError(table, *names);
 }
 
-absl::StatusOr<std::shared_ptr<const std::vector<std::string>>> SchemaStore::KnownNames() const {
-  MutexLock lock(&names_mutex_);
+absl::StatusOr<std::shared_ptr<const std::vector<std::string>>> SchemaStore::KnownNames(
+    const CallLimits& limits) const {
+  const LimitedMutexLock lock(&names_mutex_, &limits, "the call");
+  BT_RETURN_IF_ERROR(lock.status());
   if (!watches_) {
     BT_RETURN_IF_ERROR(session_->WatchDirectory(kDirectory));
     watches_ = true;
@@ -86,7 +91,7 @@ absl::StatusOr<std::shared_ptr<const std::vector<std::string>>> SchemaStore::Kno
   // Taken before the names are listed: what changes after that has an event for the next call.
   if (!session_->TakeEvents().empty()) names_ = nullptr;
   if (names_ == nullptr) {
-    BT_ASSIGN_OR_RETURN(std::vector<std::string> names, Tables());
+    BT_ASSIGN_OR_RETURN(std::vector<std::string> names, Tables(limits));
     names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
   }
   return names_;
@@ -96,7 +101,8 @@ absl::StatusOr<std::vector<TableLayout>> SchemaStore::ReadAll() const {
   std::vector<TableLayout> layouts;
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
   for (const std::string& table : tables) {
-    BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout, ReadFile(table));
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                        ReadFile(table, CallLimits()));
     layouts.push_back(*layout);
   }
   return layouts;
@@ -105,7 +111,7 @@ absl::StatusOr<std::vector<TableLayout>> SchemaStore::ReadAll() const {
 absl::Status SchemaStore::CheckPolicies() const {
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, Tables());
   for (const std::string& table : tables) {
-    const absl::StatusOr<std::shared_ptr<const TableLayout>> layout = ReadFile(table);
+    const absl::StatusOr<std::shared_ptr<const TableLayout>> layout = ReadFile(table, CallLimits());
     if (!layout.ok()) continue;
     for (const GroupLayout& group : (*layout)->groups) {
       const absl::Status known = CheckPolicyIsKnown(group.name, group.options);

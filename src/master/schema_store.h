@@ -15,6 +15,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "base/call_limits.h"
+#include "base/limited_mutex.h"
 #include "base/mutex.h"
 #include "lockservice/lock_service.h"
 #include "tablet/table_layout.h"
@@ -27,15 +29,20 @@ class SchemaStore {
   // `session` outlives this, and nobody else takes its events.
   explicit SchemaStore(LockSession* session) : session_(session) {}
 
+  // The limits end a wait for writes of the lock service.
+
   // The names of all tables, sorted.
-  absl::StatusOr<std::vector<std::string>> Tables() const;
+  absl::StatusOr<std::vector<std::string>> Tables(const CallLimits& limits = {}) const;
   // NotFound, with names of existing tables; DataLoss. The cost does not depend on the number of
   // tables: the file comes from the session's cache, which is never stale, and is decoded once.
-  absl::StatusOr<std::shared_ptr<const TableLayout>> Read(std::string_view table) const;
+  absl::StatusOr<std::shared_ptr<const TableLayout>> Read(std::string_view table,
+                                                          const CallLimits& limits = {}) const;
   // The same; null if there is no such table.
-  absl::StatusOr<std::shared_ptr<const TableLayout>> Find(std::string_view table) const;
+  absl::StatusOr<std::shared_ptr<const TableLayout>> Find(std::string_view table,
+                                                          const CallLimits& limits = {}) const;
   // Whether a table with this name and this id exists.
-  absl::StatusOr<bool> Has(std::string_view table, uint64_t table_id) const;
+  absl::StatusOr<bool> Has(std::string_view table, uint64_t table_id,
+                           const CallLimits& limits = {}) const;
   absl::StatusOr<std::vector<TableLayout>> ReadAll() const;
   // FailedPrecondition names table, locality group and policy if a table needs a compaction policy
   // that is not registered. Schemas that cannot be read are left to those who need them.
@@ -49,16 +56,18 @@ class SchemaStore {
     std::shared_ptr<const TableLayout> layout;
   };
 
-  absl::StatusOr<std::shared_ptr<const TableLayout>> ReadFile(std::string_view table) const;
-  absl::Status NoTable(std::string_view table) const;
+  absl::StatusOr<std::shared_ptr<const TableLayout>> ReadFile(std::string_view table,
+                                                              const CallLimits& limits) const;
+  absl::Status NoTable(std::string_view table, const CallLimits& limits) const;
   // The names of all tables, listed again only if a table was created or deleted meanwhile.
-  absl::StatusOr<std::shared_ptr<const std::vector<std::string>>> KnownNames() const;
+  absl::StatusOr<std::shared_ptr<const std::vector<std::string>>> KnownNames(
+      const CallLimits& limits) const;
 
   LockSession* const session_;
   mutable Mutex mutex_;
   // Decoded schemas, by the names of tables.
   mutable absl::flat_hash_map<std::string, Known> known_ ABSL_GUARDED_BY(mutex_);
-  mutable Mutex names_mutex_;
+  mutable LimitedMutex names_mutex_;  // held while they are listed
   mutable bool watches_ ABSL_GUARDED_BY(names_mutex_) = false;
   mutable std::shared_ptr<const std::vector<std::string>> names_ ABSL_GUARDED_BY(names_mutex_);
 };

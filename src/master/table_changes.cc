@@ -27,8 +27,9 @@ absl::StatusOr<std::vector<ServerShare>> TableChanges::FindServers(
   BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares,
                       assignment_->Distribute(ServerRole::kUser, tablets));
   for (const ServerShare& share : shares) {
-    BT_RETURN_IF_ERROR(share.host->server()->AwaitTurn(limits));
+    BT_RETURN_IF_ERROR(share.host->AwaitTurn(limits));
   }
+  BT_RETURN_IF_ERROR(context_->servers->AwaitMetadata(limits));
   return shares;
 }
 
@@ -104,20 +105,29 @@ absl::Status TableChanges::WriteNewSchema(const TableLayout& layout) {
 
 absl::Status TableChanges::DeleteTable(std::string_view name, const CallLimits& limits) {
   BT_RETURN_IF_ERROR(AwaitTurns(name, limits));
-  LimitedLock lock(&catalogue_->change_mutex(), limits);
-  BT_RETURN_IF_ERROR(lock.status());
-  BT_ASSIGN_OR_RETURN(const TableLayout layout, catalogue_->Find(name));
-  BT_RETURN_IF_ERROR(AwaitTurns(name, limits));
-  BT_RETURN_IF_ERROR(context_->Step());
-  if (const absl::Status removed = catalogue_->schemas()->Remove(name); !removed.ok()) {
+  uint64_t table_id;
+  {
+    LimitedLock lock(&catalogue_->change_mutex(), limits);
+    BT_RETURN_IF_ERROR(lock.status());
+    BT_ASSIGN_OR_RETURN(const TableLayout layout, catalogue_->Find(name));
+    BT_RETURN_IF_ERROR(AwaitTurns(name, limits));
     BT_RETURN_IF_ERROR(context_->Step());
-    if (Settle(layout, nullptr) != SchemaFound::kAfter) return removed;
+    if (const absl::Status removed = catalogue_->schemas()->Remove(name); !removed.ok()) {
+      BT_RETURN_IF_ERROR(context_->Step());
+      if (Settle(layout, nullptr) != SchemaFound::kAfter) return removed;
+    }
+    catalogue_->Erase(name);
+    Notify(&EventListener::OnTableDeleted, name);
+    table_id = layout.table_id;
+    BT_RETURN_IF_ERROR(BeginDeletion(table_id));
+    ForgetQuotaOf(table_id);
+    context_->environment->info_log.Info("deleted table ", name);
   }
-  catalogue_->Erase(name);
-  Notify(&EventListener::OnTableDeleted, name);
-  BT_RETURN_IF_ERROR(DropTablets(layout.table_id));
-  context_->environment->info_log.Info("deleted table ", name);
-  ForgetQuotaOf(layout.table_id);
+  const CallLimits of_wait = context_->WithEnd(limits);
+  const absl::Status finished = FinishDeletion(table_id, of_wait);
+  if (finished.ok() || of_wait.Check().ok()) return finished;
+  context_->environment->info_log.Info("the space of table ", name,
+                                       " is freed later: ", ToStd(finished.message()));
   return absl::OkStatus();
 }
 
@@ -132,19 +142,67 @@ void TableChanges::ForgetQuotaOf(uint64_t table_id) {
                                           ToStd(forgotten.message()));
 }
 
-absl::Status TableChanges::DropTablets(uint64_t table_id) {
+absl::Status TableChanges::BeginDeletion(uint64_t table_id) {
   std::vector<HostedTablet> dropped;
-  bool forgotten = false;
-  // The servers have dropped these tablets, so they are erased here after an error too. METADATA
-  // may still name their files then. The next opening sweeps those files.
-  absl::Cleanup erase = [&] {
-    for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
+  // After an error, those that were dropped are forgotten nevertheless.
+  const absl::Cleanup note = [&] {
+    MutexLock lock(&deletions_mutex_);
+    deletions_[table_id] = std::move(dropped);
   };
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
     BT_RETURN_IF_ERROR(context_->Step());
     BT_ASSIGN_OR_RETURN(auto tablets, host->Drop(context_->epoch(), table_id));
     for (std::shared_ptr<Tablet>& tablet : tablets) dropped.push_back({std::move(tablet), host});
   }
+  return absl::OkStatus();
+}
+
+absl::Status TableChanges::AwaitWork(uint64_t table_id, const CallLimits& limits) const {
+  std::vector<HostedTablet> dropped;
+  {
+    MutexLock lock(&deletions_mutex_);
+    const auto found = deletions_.find(table_id);
+    if (found != deletions_.end()) dropped = found->second;
+  }
+  for (const HostedTablet& hosted : dropped) {
+    BT_RETURN_IF_ERROR(
+        context_->environment->background.WaitForTablet(hosted.tablet.get(), limits));
+    // Erasing the tablet takes one.
+    BT_RETURN_IF_ERROR(hosted.host->AwaitTurn(limits));
+  }
+  return context_->servers->AwaitMetadata(limits);
+}
+
+absl::Status TableChanges::FinishDeletion(uint64_t table_id, const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(AwaitWork(table_id, limits));
+  {
+    LimitedLock lock(&catalogue_->change_mutex(), limits);
+    BT_RETURN_IF_ERROR(lock.status());
+    BT_RETURN_IF_ERROR(ForgetTablets(table_id));
+  }
+  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
+    const absl::Status status = host->server()->log().Maintain(limits);
+    if (status.ok() || !limits.Check().ok()) continue;
+    context_->environment->info_log.Warning("after a table was deleted: ", ToStd(status.message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TableChanges::ForgetTablets(uint64_t table_id) {
+  std::vector<HostedTablet> dropped;
+  {
+    MutexLock lock(&deletions_mutex_);
+    const auto found = deletions_.find(table_id);
+    if (found == deletions_.end()) return absl::OkStatus();  // another thread was faster
+    dropped = std::move(found->second);
+    deletions_.erase(found);
+  }
+  bool forgotten = false;
+  // The servers have dropped these tablets, so they are erased here after an error too. METADATA
+  // may still name their files then. The next opening sweeps those files.
+  absl::Cleanup erase = [&] {
+    for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
+  };
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(context_->metadata->table()->RemoveTable(table_id));
   forgotten = true;
@@ -152,13 +210,26 @@ absl::Status TableChanges::DropTablets(uint64_t table_id) {
   context_->environment->inherited_counters.ForgetTable(table_id);
   context_->environment->unserved.ForgetTable(table_id);
   context_->environment->background.RetryForSpace();
-  for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
-    if (const absl::Status status = host->server()->log().Maintain(); !status.ok()) {
-      context_->environment->info_log.Warning("after a table was deleted: ",
-                                              ToStd(status.message()));
-    }
-  }
   return absl::OkStatus();
+}
+
+absl::Status TableChanges::FinishDeletions(const CallLimits& limits) {
+  std::vector<uint64_t> ids;
+  {
+    MutexLock lock(&deletions_mutex_);
+    for (const auto& [table_id, tablets] : deletions_) ids.push_back(table_id);
+  }
+  absl::Status ended;
+  for (const uint64_t table_id : ids) {
+    const absl::Status finished = FinishDeletion(table_id, limits);
+    if (finished.ok()) continue;
+    const absl::Status check = limits.Check();
+    ended.Update(check);
+    if (!check.ok()) continue;
+    context_->environment->info_log.Warning("a deleted table is not forgotten: ",
+                                            ToStd(finished.message()));
+  }
+  return ended;
 }
 
 // Writing the schema's file makes the change. Its tablets follow, one server after another.
@@ -272,8 +343,13 @@ absl::Status TableChanges::Finish() {
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
     for (const auto& tablet : host->server()->tablets().All()) unknown.insert(tablet->table_id());
   }
+  const CallLimits at_once{.deadline = Deadline::In(absl::ZeroDuration())};
   for (const uint64_t table_id : unknown) {
-    if (!known.contains(table_id)) BT_RETURN_IF_ERROR(DropTablets(table_id));
+    if (known.contains(table_id)) continue;
+    BT_RETURN_IF_ERROR(BeginDeletion(table_id));
+    // If an earlier master has begun it, there may be work that stalls. The next look finds its
+    // end.
+    if (AwaitWork(table_id, at_once).ok()) BT_RETURN_IF_ERROR(ForgetTablets(table_id));
   }
   return absl::OkStatus();
 }

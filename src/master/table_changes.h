@@ -5,6 +5,7 @@
 #define BIGTABLE_MASTER_TABLE_CHANGES_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "bigtable/schema.h"
 
 #include "base/call_limits.h"
+#include "base/mutex.h"
 #include "base/sequence.h"
 #include "master/assignment.h"
 #include "master/master_context.h"
@@ -50,7 +52,12 @@ class TableChanges {
   // InvalidArgument.
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                            const std::vector<std::string>& split_rows, const CallLimits& limits);
+  // Once the table is deleted, this waits for the background work on its tablets, and forgets them.
+  // If the limits end the wait, OK: FinishDeletions does the rest.
   absl::Status DeleteTable(std::string_view name, const CallLimits& limits);
+  // Forgets the tablets of deleted tables once no background work on them is under way. Errors of
+  // the limits: it is under way still.
+  absl::Status FinishDeletions(const CallLimits& limits);
   // Replaces the schema by the result of `change`.
   absl::Status ChangeTable(std::string_view name, const CallLimits& limits,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
@@ -90,7 +97,16 @@ class TableChanges {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   absl::Status WriteNewSchema(const TableLayout& layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  absl::Status DropTablets(uint64_t table_id)
+  // The table is deleted: the servers drop its tablets. FinishDeletion is to follow.
+  absl::Status BeginDeletion(uint64_t table_id)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
+  // Waits for the background work on the dropped tablets, without the mutex, so that no other
+  // change waits for it. Then METADATA forgets them. Errors of the limits: call it again.
+  absl::Status FinishDeletion(uint64_t table_id, const CallLimits& limits)
+      ABSL_LOCKS_EXCLUDED(catalogue_->change_mutex());
+  absl::Status AwaitWork(uint64_t table_id, const CallLimits& limits) const;
+  // The last step. No background work on the tablets is under way.
+  absl::Status ForgetTablets(uint64_t table_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   // After a change of a schema's file that has returned an error: which of the two schemas the file
   // has. It has the old one if that is still there, or can be written again. kAfter: the change was
@@ -119,6 +135,10 @@ class TableChanges {
   Assignment* const assignment_;
   AccessListStore access_lists_;
   QuotaStore quotas_;
+
+  mutable Mutex deletions_mutex_;
+  // The tablets of deleted tables that METADATA may name still, by the ids of the tables.
+  std::map<uint64_t, std::vector<HostedTablet>> deletions_ ABSL_GUARDED_BY(deletions_mutex_);
 };
 
 }  // namespace bigtable

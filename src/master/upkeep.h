@@ -1,6 +1,7 @@
 // The upkeep thread of a master. It splits tablets that are too large and merges small ones
-// according to the tables' rules, moves tablets from busy servers to others, sweeps files, and
-// notices when writers are no longer throttled.
+// according to the tables' rules, moves tablets from busy servers to others, forgets the tablets of
+// deleted tables when the work on them has ended, sweeps files, and notices when writers are no
+// longer throttled.
 #ifndef BIGTABLE_MASTER_UPKEEP_H_
 #define BIGTABLE_MASTER_UPKEEP_H_
 
@@ -22,6 +23,7 @@
 #include "master/master_context.h"
 #include "master/sweep.h"
 #include "master/table_catalogue.h"
+#include "master/table_changes.h"
 #include "master/tablet_changes.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_id.h"
@@ -32,9 +34,13 @@ namespace bigtable {
 class Upkeep {
  public:
   // All outlive this.
-  Upkeep(MasterContext* context, TableCatalogue* catalogue, TabletChanges* tablets,
-         Sweeper* sweeper)
-      : context_(context), catalogue_(catalogue), tablets_(tablets), sweeper_(sweeper) {}
+  Upkeep(MasterContext* context, TableCatalogue* catalogue, TableChanges* tables,
+         TabletChanges* tablets, Sweeper* sweeper)
+      : context_(context),
+        catalogue_(catalogue),
+        tables_(tables),
+        tablets_(tablets),
+        sweeper_(sweeper) {}
   Upkeep(const Upkeep&) = delete;
   Upkeep& operator=(const Upkeep&) = delete;
 
@@ -68,6 +74,7 @@ class Upkeep {
 
   MasterContext* const context_;
   TableCatalogue* const catalogue_;
+  TableChanges* const tables_;
   TabletChanges* const tablets_;
   Sweeper* const sweeper_;
   Balancer balancer_;  // used by the thread only

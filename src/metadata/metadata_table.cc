@@ -80,8 +80,10 @@ absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRan
 }
 
 absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& state,
-                                        std::string_view row, std::string_view server) {
-  MutexLock lock(&steps_mutex_);
+                                        std::string_view row, std::string_view server,
+                                        const CallLimits& limits) {
+  const LimitedMutexLock lock(&steps_mutex_, &limits, "the call");
+  BT_RETURN_IF_ERROR(lock.status());
   BT_RETURN_IF_ERROR(BeginSteps(table_id));
   const TabletState left = HalfOf(state, RowRange::RightOpen(state.rows.begin(), row));
   const std::string left_row = MetadataRow({table_id, left.rows.end()});
@@ -113,8 +115,9 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
 }
 
 absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& right,
-                                         const TabletState& merged) {
-  MutexLock lock(&steps_mutex_);
+                                         const TabletState& merged, const CallLimits& limits) {
+  const LimitedMutexLock lock(&steps_mutex_, &limits, "the call");
+  BT_RETURN_IF_ERROR(lock.status());
   BT_RETURN_IF_ERROR(BeginSteps(left.table_id));
   const std::string left_row = MetadataRow(left);
   const std::string merging = EncodeMerging();
@@ -191,7 +194,7 @@ absl::Status MetadataTable::RemoveTable(uint64_t table_id) {
 }
 
 absl::Status MetadataTable::SettleTable(uint64_t table_id) {
-  MutexLock lock(&steps_mutex_);
+  const LimitedMutexLock lock(&steps_mutex_);
   return Settle(table_id);
 }
 

@@ -17,7 +17,8 @@
 #include "bigtable/clock.h"
 #include "bigtable/row_range.h"
 
-#include "base/mutex.h"
+#include "base/call_limits.h"
+#include "base/limited_mutex.h"
 #include "metadata/metadata_format.h"
 #include "metadata/metadata_service.h"
 #include "tablet/tablet_state.h"
@@ -55,13 +56,14 @@ class MetadataTable final : public TabletStore {
   // split. Either it never will be, since METADATA's log had no room for the mutation; or
   // METADATA's server accepts no mutation before it resumes, or is replaced without this one. Only
   // if the process dies before that may the next opening find the tablet split. `server` has both
-  // children.
+  // children. The limits, here and in MergeTablets, end a wait for another split or merge.
   absl::Status SplitTablet(uint64_t table_id, const TabletState& state, std::string_view row,
-                           std::string_view server = "");
+                           std::string_view server = "", const CallLimits& limits = {});
   // Merges a tablet with the next one. `merged` is the result, with the files of both. The deciding
   // step is one mutation of the right tablet's row, which becomes the row of the merged tablet.
   // Errors as in SplitTablet.
-  absl::Status MergeTablets(const TabletId& left, const TabletId& right, const TabletState& merged);
+  absl::Status MergeTablets(const TabletId& left, const TabletId& right, const TabletState& merged,
+                            const CallLimits& limits = {});
   // Removes the rows of all tablets of a table, one by one.
   absl::Status RemoveTable(uint64_t table_id);
   // The tablets of a table in key order, without remnants of interrupted splits and merges.
@@ -125,7 +127,7 @@ class MetadataTable final : public TabletStore {
 
   MetadataService* const service_;
   Clock* const clock_;
-  Mutex steps_mutex_;  // one split or merge at a time: settling must not see another's marks
+  LimitedMutex steps_mutex_;  // one split or merge at a time: settling must not see another's marks
   std::set<uint64_t> unsettled_ ABSL_GUARDED_BY(steps_mutex_);  // tables that may have marks
 };
 

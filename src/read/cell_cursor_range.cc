@@ -34,6 +34,13 @@ int64_t NewestThatPasses(const FilterProgram& filter) {
   return std::max<int64_t>(last, 0);
 }
 
+// The spec outlives the cursor, and so do its limits.
+ReadSettings SettingsOf(const ReadSpec& spec, bool has_limits) {
+  ReadSettings settings = spec.settings;
+  if (has_limits) settings.limits = &spec.limits;
+  return settings;
+}
+
 }  // namespace
 
 CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
@@ -51,7 +58,7 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
                                                                  : std::numeric_limits<int>::max()),
       filter_(spec.filter),
       newest_(NewestThatPasses(filter_)),
-      sources_(version, spec.settings, &filter_, &input_),
+      sources_(version, SettingsOf(spec, has_limits_), &filter_, &input_),
       pace_(&spec.limits, &status_) {
   if (has_limits_ && !filter_.passes_everything()) filter_.SetPace(&pace_);
 }

@@ -126,8 +126,8 @@ void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& qu
     if (!shortcuts_.Has(Shortcut::kFileFilters)) {
       // The row may be anywhere in the file.
     } else if (!question.one_column) {
-      answer = file->LookUpRow(row.hash(), &location);
-    } else if (!file->MayContainColumn(row.hash(), question.column_hash)) {
+      answer = file->LookUpRow(row.hash(), &location, settings_.limits);
+    } else if (!file->MayContainColumn(row.hash(), question.column_hash, settings_.limits)) {
       answer = RowIndex::Answer::kAbsent;
     }
     if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
@@ -170,9 +170,10 @@ void ReadSources::NoteFilters(const RowQuestion& question) const {
       const size_t i = row.FileOf(run, number);
       if (i == run.files.size()) continue;
       const SSTable& file = *run.files[i];
-      const bool may_have = question.one_column
-                                ? file.MayContainColumn(row.hash(), question.column_hash)
-                                : file.MayContainRow(row.hash());
+      const bool may_have =
+          question.one_column
+              ? file.MayContainColumn(row.hash(), question.column_hash, settings_.limits)
+              : file.MayContainRow(row.hash(), settings_.limits);
       FileIn(trace, file.info().file_number)->filtered_out = !may_have;
     }
   }

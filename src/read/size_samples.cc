@@ -34,12 +34,14 @@ uint64_t BytesWithin(const SSTable& file, const KeyRange& keys) {
 
 }  // namespace
 
-absl::Status SizeSamples::Begin(const Tablet& tablet) {
+absl::Status SizeSamples::Begin(const Tablet& tablet, const CallLimits& limits) {
   tablet_ = &tablet;
   version_ = tablet.Version();
   absl::Status status;
-  ForEachFile(*version_, tablet.keys(),
-              [&](const SSTable& file) { status.Update(file.EnsureOpen()); });
+  ForEachFile(*version_, tablet.keys(), [&](const SSTable& file) {
+    if (status.ok()) status = limits.Check();
+    if (status.ok()) status = file.EnsureOpen(&limits);
+  });
   BT_RETURN_IF_ERROR(status);
   memtables_.clear();
   for (const GroupVersion& group : version_->groups()) {

@@ -17,6 +17,7 @@
 #include "bigtable/row_key_sample.h"
 #include "bigtable/row_range.h"
 
+#include "base/call_limits.h"
 #include "memtable/memtable.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_version.h"
@@ -26,8 +27,9 @@ namespace bigtable {
 // One version of a tablet, whose memtables are sampled once. One thread at a time.
 class SizeSamples {
  public:
-  // `tablet` outlives this. Opens the files that have rows of the tablet. Errors of SSTable::Open.
-  absl::Status Begin(const Tablet& tablet);
+  // `tablet` outlives this. Opens the files that have rows of the tablet. Errors of SSTable::Open,
+  // and of the limits.
+  absl::Status Begin(const Tablet& tablet, const CallLimits& limits);
 
   // About how many bytes the rows of the range take that are in the tablet.
   uint64_t SizeOf(const RowRange& rows) const;

@@ -12,6 +12,7 @@
 #include "base/try_allocate.h"
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
+#include "filesystem/file_pool.h"
 #include "monitoring/thread_calls.h"
 #include "monitoring/tracer.h"
 
@@ -88,7 +89,7 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
   if (source_.in_memory) {
     const Loaded* loaded;
     if (shared_loaded_.load(std::memory_order_relaxed) == nullptr) *way = Way::kFirstTouch;
-    BT_RETURN_IF_ERROR(Load(&loaded));
+    BT_RETURN_IF_ERROR(Load(settings.limits, &loaded));
     *block = loaded->block(i);
     *owner = {};
     return absl::OkStatus();
@@ -110,7 +111,7 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
     *way = Way::kFirstTouch;
   }
   BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner, way)
-                                         : ReadByPosition(i, block, owner));
+                                         : ReadByPosition(i, settings.limits, block, owner));
   if (in_cache && settings.fill_cache && uses_cache && *owner) {
     BudgetAccess::Cache(*budget_).Insert({cache_id_, index_->handle(i).offset}, *owner);
   }
@@ -172,7 +173,7 @@ absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, Rea
   BT_RETURN_IF_ERROR(BringIn(i, ahead, &by_position));
   if (by_position) {
     if (*way == Way::kInPlace) *way = Way::kFirstTouch;
-    return ReadByPosition(i, block, owner);
+    return ReadByPosition(i, settings.limits, block, owner);
   }
   BT_RETURN_IF_ERROR(VerifyMapped(i, settings));
   const BlockHandle handle = index_->handle(i);
@@ -183,12 +184,14 @@ absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, Rea
     *owner = {};
     return absl::OkStatus();
   }
-  BT_RETURN_IF_ERROR(Decode(i, stored, EncodingOf(stored.data(), stored.size()), owner));
+  BT_RETURN_IF_ERROR(
+      Decode(i, stored, EncodingOf(stored.data(), stored.size()), settings.limits, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
 }
 
-absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<Block>* owner) {
+absl::Status BlockReader::ReadByPosition(size_t i, const CallLimits* limits,
+                                         std::string_view* block, Ref<Block>* owner) {
   const BlockHandle handle = index_->handle(i);
   const size_t size = handle.size + kBlockTrailerSize;
   std::unique_ptr<char[]> heap;
@@ -207,7 +210,7 @@ absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<
   }
   {
     const WaitTimer wait;
-    BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, size, buffer));
+    BT_RETURN_IF_ERROR(FilePool::Read(*source_.file, handle.offset, size, buffer, limits));
   }
   if (!BlockTrailerHolds(buffer, handle.size, source_.identity, handle.offset)) {
     return DamagedBlock(i, "has a wrong checksum");
@@ -216,7 +219,7 @@ absl::Status BlockReader::ReadByPosition(size_t i, std::string_view* block, Ref<
   if (heap != nullptr && encoding == BlockEncoding::kRaw) {
     *owner = MakeRef<Block>(std::move(heap), handle.size, size);
   } else {
-    BT_RETURN_IF_ERROR(Decode(i, {buffer, handle.size}, encoding, owner));
+    BT_RETURN_IF_ERROR(Decode(i, {buffer, handle.size}, encoding, limits, owner));
   }
   *block = (*owner)->data();
   return absl::OkStatus();
@@ -233,34 +236,38 @@ absl::Status BlockReader::DecodedSize(size_t i, std::string_view stored, BlockEn
 }
 
 absl::Status BlockReader::DecodeTo(size_t i, std::string_view stored, BlockEncoding encoding,
-                                   char* to, size_t size) {
+                                   const CallLimits* limits, char* to, size_t size) {
   if (encoding == BlockEncoding::kRaw) {
     std::memcpy(to, stored.data(), size);
     return absl::OkStatus();
   }
   const DecodingDictionary* dictionary = nullptr;
-  if (encoding == BlockEncoding::kZstdDictionary) BT_RETURN_IF_ERROR(FindDictionary(&dictionary));
+  if (encoding == BlockEncoding::kZstdDictionary) {
+    BT_RETURN_IF_ERROR(FindDictionary(limits, &dictionary));
+  }
   if (!Decompress(stored, dictionary, to, size)) return DamagedBlock(i, "does not decompress");
   return absl::OkStatus();
 }
 
 absl::Status BlockReader::Decode(size_t i, std::string_view stored, BlockEncoding encoding,
-                                 Ref<Block>* owner) {
+                                 const CallLimits* limits, Ref<Block>* owner) {
   uint64_t size;
   BT_RETURN_IF_ERROR(DecodedSize(i, stored, encoding, &size));
   auto buffer = TryAllocate(size);
   if (buffer == nullptr) return NoMemoryForBlock(i, size);
-  BT_RETURN_IF_ERROR(DecodeTo(i, stored, encoding, buffer.get(), size));
+  BT_RETURN_IF_ERROR(DecodeTo(i, stored, encoding, limits, buffer.get(), size));
   *owner = MakeRef<Block>(std::move(buffer), size, size);
   return absl::OkStatus();
 }
 
-absl::Status BlockReader::FindDictionary(const DecodingDictionary** dictionary) {
+absl::Status BlockReader::FindDictionary(const CallLimits* limits,
+                                         const DecodingDictionary** dictionary) {
   *dictionary = shared_dictionary_.load(std::memory_order_acquire);
   if (*dictionary != nullptr) return absl::OkStatus();
-  MutexLock lock(&mutex_);
+  const LimitedMutexLock lock(&mutex_, limits, "the read");
+  BT_RETURN_IF_ERROR(lock.status());
   if (dictionary_ == nullptr) {
-    BT_RETURN_IF_ERROR(ReadDictionary(&dictionary_));
+    BT_RETURN_IF_ERROR(ReadDictionary(limits, &dictionary_));
     BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes,
                          static_cast<int64_t>(dictionary_->memory()));
     shared_dictionary_.store(dictionary_.get(), std::memory_order_release);
@@ -269,7 +276,8 @@ absl::Status BlockReader::FindDictionary(const DecodingDictionary** dictionary) 
   return absl::OkStatus();
 }
 
-absl::Status BlockReader::ReadDictionary(std::unique_ptr<DecodingDictionary>* dictionary) const {
+absl::Status BlockReader::ReadDictionary(const CallLimits* limits,
+                                         std::unique_ptr<DecodingDictionary>* dictionary) const {
   const BlockHandle& handle = source_.dictionary;
   const auto damaged = [&](std::string_view what) {
     return absl::DataLossError(
@@ -279,8 +287,8 @@ absl::Status BlockReader::ReadDictionary(std::unique_ptr<DecodingDictionary>* di
   // Not the thread's buffer: a compressed block may be in it.
   const auto stored = TryAllocate(handle.size + kBlockTrailerSize);
   if (stored == nullptr) return NoMemoryFor(source_.path, "its dictionary", handle.size);
-  BT_RETURN_IF_ERROR(
-      source_.file->Read(handle.offset, handle.size + kBlockTrailerSize, stored.get()));
+  BT_RETURN_IF_ERROR(FilePool::Read(*source_.file, handle.offset, handle.size + kBlockTrailerSize,
+                                    stored.get(), limits));
   if (!BlockTrailerHolds(stored.get(), handle.size, source_.identity, handle.offset)) {
     return damaged("has a wrong checksum");
   }
@@ -299,17 +307,18 @@ absl::Status BlockReader::ReadDictionary(std::unique_ptr<DecodingDictionary>* di
   return absl::OkStatus();
 }
 
-absl::Status BlockReader::Load(const Loaded** loaded) {
+absl::Status BlockReader::Load(const CallLimits* limits, const Loaded** loaded) {
   *loaded = shared_loaded_.load(std::memory_order_acquire);
   if (*loaded != nullptr) [[likely]]
     return absl::OkStatus();
   // Other threads that need the blocks wait meanwhile. LoadBlocks takes mutex_ for the dictionary,
   // so loading has a lock of its own.
   const WaitTimer wait;
-  MutexLock lock(&load_mutex_);
+  const LimitedMutexLock lock(&load_mutex_, limits, "the read");
+  BT_RETURN_IF_ERROR(lock.status());
   if (loaded_ == nullptr) {
     auto fresh = std::make_unique<Loaded>();
-    BT_RETURN_IF_ERROR(LoadBlocks(fresh.get()));
+    BT_RETURN_IF_ERROR(LoadBlocks(limits, fresh.get()));
     BudgetAccess::Charge(*budget_, MemoryBudget::Use::kInMemoryGroups,
                          static_cast<int64_t>(fresh->charge));
     BudgetAccess::Cache(*budget_).Shrink();
@@ -321,7 +330,7 @@ absl::Status BlockReader::Load(const Loaded** loaded) {
 }
 
 // Reads the file twice: the decoded size of a compressed block is known only from the block.
-absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
+absl::Status BlockReader::LoadBlocks(const CallLimits* limits, Loaded* loaded) {
   const size_t count = index_->size();
   std::string stored;
   const auto read = [&](size_t i, std::string_view* block, BlockEncoding* encoding) {
@@ -329,7 +338,8 @@ absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
     if (!TryResize(&stored, handle.size + kBlockTrailerSize)) {
       return NoMemoryForBlock(i, handle.size);
     }
-    BT_RETURN_IF_ERROR(source_.file->Read(handle.offset, stored.size(), stored.data()));
+    BT_RETURN_IF_ERROR(
+        FilePool::Read(*source_.file, handle.offset, stored.size(), stored.data(), limits));
     if (!BlockTrailerHolds(stored.data(), handle.size, source_.identity, handle.offset)) {
       return DamagedBlock(i, "has a wrong checksum");
     }
@@ -364,7 +374,7 @@ absl::Status BlockReader::LoadBlocks(Loaded* loaded) {
     if (size != loaded->offsets[i + 1] - begin) {
       return DamagedBlock(i, "has an unexpected decoded size");
     }
-    BT_RETURN_IF_ERROR(DecodeTo(i, block, encoding, loaded->bytes.get() + begin, size));
+    BT_RETURN_IF_ERROR(DecodeTo(i, block, encoding, limits, loaded->bytes.get() + begin, size));
   }
   loaded->charge = allocated + loaded->offsets.memory() + sizeof(Loaded);
   return absl::OkStatus();

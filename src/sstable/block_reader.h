@@ -32,7 +32,8 @@
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
-#include "base/mutex.h"
+#include "base/call_limits.h"
+#include "base/limited_mutex.h"
 #include "base/prefetch.h"
 #include "base/ref_counted.h"
 #include "cache/block.h"
@@ -85,7 +86,9 @@ class BlockReader {
   }
 
   // Returns block `i`. `*owner` keeps its bytes in place; it is null if they live as long as this
-  // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null.
+  // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null. The
+  // limits of the settings end waits for another thread that loads the blocks or the dictionary, or
+  // opens the file again.
   absl::Status Read(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                     std::string_view* block, Ref<Block>* owner) {
     if (mapping_ != nullptr && !settings.verify_checksums && !settings.is_traced &&
@@ -156,7 +159,8 @@ class BlockReader {
                           std::string_view* block, Ref<Block>* owner, Way* way);
   absl::Status ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                           std::string_view* block, Ref<Block>* owner, Way* way);
-  absl::Status ReadByPosition(size_t i, std::string_view* block, Ref<Block>* owner);
+  absl::Status ReadByPosition(size_t i, const CallLimits* limits, std::string_view* block,
+                              Ref<Block>* owner);
   absl::Status VerifyMapped(size_t i, const ReadSettings& settings);
   // Blocks [first, end).
   struct Stretch {
@@ -197,15 +201,18 @@ class BlockReader {
   void LookAtSample(size_t next);
   void MarkKnown(size_t i);
   void MarkPresent(Stretch blocks);
-  absl::Status Decode(size_t i, std::string_view stored, BlockEncoding encoding, Ref<Block>* owner);
+  // The limits are those of a wait for the dictionary.
+  absl::Status Decode(size_t i, std::string_view stored, BlockEncoding encoding,
+                      const CallLimits* limits, Ref<Block>* owner);
   absl::Status DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
                            uint64_t* size) const;
-  absl::Status DecodeTo(size_t i, std::string_view stored, BlockEncoding encoding, char* to,
-                        size_t size);
-  absl::Status FindDictionary(const DecodingDictionary** dictionary);
-  absl::Status ReadDictionary(std::unique_ptr<DecodingDictionary>* dictionary) const;
-  absl::Status Load(const Loaded** loaded);
-  absl::Status LoadBlocks(Loaded* loaded);
+  absl::Status DecodeTo(size_t i, std::string_view stored, BlockEncoding encoding,
+                        const CallLimits* limits, char* to, size_t size);
+  absl::Status FindDictionary(const CallLimits* limits, const DecodingDictionary** dictionary);
+  absl::Status ReadDictionary(const CallLimits* limits,
+                              std::unique_ptr<DecodingDictionary>* dictionary) const;
+  absl::Status Load(const CallLimits* limits, const Loaded** loaded);
+  absl::Status LoadBlocks(const CallLimits* limits, Loaded* loaded);
 
   const Source source_;
   const BlockIndex* const index_;
@@ -223,10 +230,10 @@ class BlockReader {
   ResidencyTrust trust_;   // for blocks that were not present_ in any epoch
   const int64_t charged_;  // for the bits
 
-  Mutex mutex_;  // held while the dictionary is created
+  LimitedMutex mutex_;  // held while the dictionary is created
   std::unique_ptr<DecodingDictionary> dictionary_ ABSL_GUARDED_BY(mutex_);
   std::atomic<const DecodingDictionary*> shared_dictionary_{nullptr};
-  Mutex load_mutex_;  // held while all blocks are loaded; mutex_ may be taken under it
+  LimitedMutex load_mutex_;  // held while all blocks are loaded; mutex_ may be taken under it
   std::unique_ptr<Loaded> loaded_ ABSL_GUARDED_BY(load_mutex_);
   std::atomic<const Loaded*> shared_loaded_{nullptr};
 };

@@ -4,6 +4,8 @@
 
 namespace bigtable {
 
+struct CallLimits;
+
 struct ReadSettings {
   // Verify the checksum whenever a block is taken from the file or the mapping, even if it was
   // verified before. False: a mapped block is verified on the first touch after the file was
@@ -16,6 +18,9 @@ struct ReadSettings {
   bool fill_cache = true;
   // Prefetch from memory and read ahead from the file. False for a reader of one row.
   bool read_ahead = true;
+  // End the waits for other threads that open the file, or load a part of it. Outlives the cursor.
+  // Null: there are none.
+  const CallLimits* limits = nullptr;
 };
 
 }  // namespace bigtable

@@ -166,9 +166,10 @@ Ref<SSTable> SSTable::Defer(std::string path, const SSTableInfo& expected, Optio
   return table;
 }
 
-absl::Status SSTable::OpenNow() const {
+absl::Status SSTable::OpenNow(const CallLimits* limits) const {
   const WaitTimer wait;
-  MutexLock lock(&open_mutex_);
+  const LimitedMutexLock lock(&open_mutex_, limits, "the read");
+  BT_RETURN_IF_ERROR(lock.status());
   if (is_open()) return absl::OkStatus();
   BudgetCharge charge(options_.budget.get(), MemoryBudget::Use::kIndexes);
   absl::StatusOr<Contents> contents = Read(nullptr, path_, &info_, options_, &charge);

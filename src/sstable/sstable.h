@@ -5,7 +5,8 @@
 // A deferred SSTable is opened at its first use. Before that, only its info() from METADATA is
 // known. An error of opening is an error of that use, and the next use tries again. It may be
 // opened even after its file was removed, and is opened once if several threads use it at the same
-// time. LookUpRow, MayContainColumn and each seek of a cursor check whether it is open.
+// time: the others wait within their limits. LookUpRow, MayContainColumn and each seek of a cursor
+// check whether it is open.
 #ifndef BIGTABLE_SSTABLE_SSTABLE_H_
 #define BIGTABLE_SSTABLE_SSTABLE_H_
 
@@ -22,7 +23,8 @@
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
-#include "base/mutex.h"
+#include "base/call_limits.h"
+#include "base/limited_mutex.h"
 #include "base/ref_counted.h"
 #include "cache/budget_charge.h"
 #include "filesystem/file_pool.h"
@@ -67,8 +69,11 @@ class SSTable final : public RefCounted {
   static Ref<SSTable> Defer(std::string path, const SSTableInfo& expected, Options options);
 
   bool is_open() const { return is_open_.load(std::memory_order_acquire); }
-  // OK if it is already open. Errors of Open; DataLoss if there is no file.
-  absl::Status EnsureOpen() const { return is_open() ? absl::OkStatus() : OpenNow(); }
+  // OK if it is already open. Errors of Open; DataLoss if there is no file. The limits, which may
+  // be null, end a wait for another thread that opens it.
+  absl::Status EnsureOpen(const CallLimits* limits = nullptr) const {
+    return is_open() ? absl::OkStatus() : OpenNow(limits);
+  }
 
   const SSTableInfo& info() const { return info_; }
   const std::string& path() const { return path_; }
@@ -84,25 +89,28 @@ class SSTable final : public RefCounted {
 
   // Whether there may be an entry of the row whose prefix (base/entry_key.h) has this Checksum. A
   // false result is certain.
-  bool MayContainRow(uint64_t row_hash) const {
+  bool MayContainRow(uint64_t row_hash, const CallLimits* limits = nullptr) const {
     RowIndex::Location location;
-    return LookUpRow(row_hash, &location) != RowIndex::Answer::kAbsent;
+    return LookUpRow(row_hash, &location, limits) != RowIndex::Answer::kAbsent;
   }
-  // The same, and the block of the row, for SSTableCursor::PlanRow.
-  [[gnu::always_inline]] RowIndex::Answer LookUpRow(uint64_t row_hash,
-                                                    RowIndex::Location* location) const {
-    if (!OpensForFilters()) [[unlikely]]
+  // The same, and the block of the row, for SSTableCursor::PlanRow. If the table cannot be opened,
+  // or the limits end while another thread opens it, the answer is kUnknown, and the cursor reports
+  // the error.
+  [[gnu::always_inline]] RowIndex::Answer LookUpRow(uint64_t row_hash, RowIndex::Location* location,
+                                                    const CallLimits* limits = nullptr) const {
+    if (!OpensForFilters(limits)) [[unlikely]]
       return RowIndex::Answer::kUnknown;
     if (!row_index_.empty()) return row_index_.Find(row_hash, location);
     return filter_.MayContain(row_hash) ? RowIndex::Answer::kUnknown : RowIndex::Answer::kAbsent;
   }
   // Whether there may be an entry that affects this column: an entry of the column itself, whose
   // column prefix has the Checksum `column_hash`, or a deletion of its family or row. A false
-  // result is certain.
-  bool MayContainColumn(uint64_t row_hash, uint64_t column_hash) const {
-    if (!OpensForFilters()) [[unlikely]]
+  // result is certain. The limits: as above.
+  bool MayContainColumn(uint64_t row_hash, uint64_t column_hash,
+                        const CallLimits* limits = nullptr) const {
+    if (!OpensForFilters(limits)) [[unlikely]]
       return true;
-    return filter_has_columns_ ? filter_.MayContain(column_hash) : MayContainRow(row_hash);
+    return filter_has_columns_ ? filter_.MayContain(column_hash) : MayContainRow(row_hash, limits);
   }
 
   // Prefetch what LookUpRow or MayContainColumn reads, if it is open.
@@ -142,18 +150,20 @@ class SSTable final : public RefCounted {
   ~SSTable() override;
 
   // Opens it unless another thread has opened it meanwhile.
-  absl::Status OpenNow() const;
+  absl::Status OpenNow(const CallLimits* limits) const;
   // Whether its filters can be used. If not, the cursor reports the error. Opening is a function of
   // its own, out of the code that runs for each row.
-  bool OpensForFilters() const { return is_open() || TryOpen(); }
-  [[gnu::cold, gnu::noinline]] bool TryOpen() const { return OpenNow().ok(); }
+  bool OpensForFilters(const CallLimits* limits) const { return is_open() || TryOpen(limits); }
+  [[gnu::cold, gnu::noinline]] bool TryOpen(const CallLimits* limits) const {
+    return OpenNow(limits).ok();
+  }
   void Become(Contents contents) const;
 
   const SSTableInfo info_;
   const std::string path_;
   const Options options_;
   mutable BudgetCharge charge_;
-  mutable Mutex open_mutex_;                      // held while it is opened
+  mutable LimitedMutex open_mutex_;               // held while it is opened
   mutable std::unique_ptr<FilePool::Hold> hold_;  // under open_mutex_, until it is open
 
   // Constant once is_open_. The fields that are read for each row are adjacent.

@@ -39,7 +39,7 @@ bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead) {
 }
 
 bool SSTableCursor::Open() {
-  absl::Status status = table_->EnsureOpen();
+  absl::Status status = table_->EnsureOpen(settings_.limits);
   if (status.ok()) return true;
   failed_ = 0;
   Fail(std::move(status));

@@ -23,7 +23,7 @@ uint64_t FileEstimates::BytesWithin(const SSTable& file) const {
   MutexLock lock(&mutex_);
   std::optional<uint64_t>& bytes = estimates_[info.file_number].bytes_within;
   if (!bytes.has_value()) {
-    if (!file.EnsureOpen().ok()) return info.size / 2;
+    if (!file.is_open()) return info.size / 2;
     bytes = 0;
     for (const FileSample& sample : SampleFile(file, *keys_)) *bytes += sample.bytes;
   }

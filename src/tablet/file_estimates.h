@@ -37,7 +37,8 @@ class FileEstimates {
   // `keys`, which outlives this, is the tablet's.
   explicit FileEstimates(const KeyRange* keys) : keys_(keys) {}
 
-  // The bytes of the tablet's rows in the file.
+  // The bytes of the tablet's rows in the file. Of a file with others too, half, as long as nothing
+  // has opened it: this is called under locks that no thread should hold while it opens a file.
   uint64_t BytesWithin(const SSTable& file) const;
   // The part of the rows of a file in `runs[run]`, from 0 to 1, that older runs have too. It is
   // estimated once: merges of older runs change it little.

@@ -15,6 +15,7 @@
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
+#include "base/call_limits.h"
 #include "base/relaxed.h"
 #include "base/sequence.h"
 #include "cache/scan_cache.h"
@@ -58,8 +59,9 @@ struct TabletEnvironment {
   // sequence number up to which such syncs have made the log durable.
   std::function<absl::StatusOr<SequenceNumber>(absl::Span<const ImmutableMemtables>)> sync_log;
   // Called before the server's log releases records because of commits to `store`. After OK,
-  // recovery notices any damage to these commits. Null: not needed.
-  std::function<absl::Status()> attest_commits;
+  // recovery notices any damage to these commits. The limits end waits for other threads. Null: not
+  // needed.
+  std::function<absl::Status(const CallLimits&)> attest_commits;
   // Called after a version of the tablet was published. Null: not needed.
   std::function<void()> on_version;
   // Called for each file that the tablet's METADATA row does not name any more.

@@ -65,7 +65,8 @@ absl::Status AccessCheck::Check(Right right, const TableLayout& layout,
   auto found = std::find_if(lists_.begin(), lists_.end(),
                             [&](const auto& known) { return known.first == family.access_list; });
   if (found == lists_.end()) {
-    BT_ASSIGN_OR_RETURN(std::shared_ptr<const AccessList> read, control_->Find(family.access_list));
+    BT_ASSIGN_OR_RETURN(std::shared_ptr<const AccessList> read,
+                        control_->Find(family.access_list, limits_));
     lists_.emplace_back(family.access_list, std::move(read));
     found = lists_.end() - 1;
   }
@@ -84,8 +85,9 @@ absl::Status AccessCheck::Check(Right right, const TableLayout& layout,
                               : " does not name them as a writer"));
 }
 
-absl::StatusOr<std::shared_ptr<const AccessList>> AccessControl::Find(const std::string& name) {
-  absl::StatusOr<LockServiceFile> file = session_->Read(AccessListStore::FileOf(name));
+absl::StatusOr<std::shared_ptr<const AccessList>> AccessControl::Find(const std::string& name,
+                                                                      const CallLimits& limits) {
+  absl::StatusOr<LockServiceFile> file = session_->Read(AccessListStore::FileOf(name), limits);
   if (absl::IsNotFound(file.status())) {
     MutexLock lock(&mutex_);
     known_.erase(name);

@@ -21,6 +21,7 @@
 
 #include "bigtable/access_list.h"
 
+#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "lockservice/lock_service.h"
 #include "read/filter_node.h"
@@ -39,8 +40,9 @@ class AccessControl {
 
   // The present list; null if there is none. Costs a copy of its file from the session's cache,
   // under a mutex of that session, or a call of the lock service, which may wait for its disk.
-  // Errors of LockSession::Read and DecodeAccessList.
-  absl::StatusOr<std::shared_ptr<const AccessList>> Find(const std::string& name);
+  // Errors of LockSession::Read, those of the limits included, and of DecodeAccessList.
+  absl::StatusOr<std::shared_ptr<const AccessList>> Find(const std::string& name,
+                                                         const CallLimits& limits);
 
  private:
   struct Known {
@@ -59,9 +61,9 @@ class AccessControl {
 // at a time.
 class AccessCheck {
  public:
-  // Both outlive this.
-  AccessCheck(AccessControl* control, std::string_view caller)
-      : control_(control), caller_(caller) {}
+  // All but the limits outlive this. The limits end a wait for a list that is being written.
+  AccessCheck(AccessControl* control, std::string_view caller, const CallLimits& limits)
+      : control_(control), caller_(caller), limits_(limits) {}
 
   // Checks each family of which cells may pass the filter (null: all pass). METADATA's families
   // have no lists, because every caller may look up tablets.
@@ -80,6 +82,7 @@ class AccessCheck {
 
   AccessControl* const control_;
   const std::string_view caller_;
+  const CallLimits limits_;
   // By name. Most tables have few lists.
   absl::InlinedVector<std::pair<std::string, std::shared_ptr<const AccessList>>, 2> lists_;
 };

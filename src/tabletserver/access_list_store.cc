@@ -78,20 +78,21 @@ std::string AccessListStore::FileOf(std::string_view name) {
   return Cat(kAccessDirectory, "/", name);
 }
 
-absl::StatusOr<std::vector<std::string>> AccessListStore::Names() const {
-  return session_->List(kAccessDirectory);
+absl::StatusOr<std::vector<std::string>> AccessListStore::Names(const CallLimits& limits) const {
+  return session_->List(kAccessDirectory, limits);
 }
 
-absl::Status AccessListStore::NoList(std::string_view name) const {
-  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, Names());
+absl::Status AccessListStore::NoList(std::string_view name, const CallLimits& limits) const {
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, Names(limits));
   return absl::NotFoundError(
       Cat("there is no access list ", Quoted(name), "; there are: ", Listed(names)));
 }
 
-absl::StatusOr<AccessList> AccessListStore::Read(std::string_view name) const {
+absl::StatusOr<AccessList> AccessListStore::Read(std::string_view name,
+                                                 const CallLimits& limits) const {
   BT_RETURN_IF_ERROR(CheckAccessListName(name));
-  const absl::StatusOr<LockServiceFile> file = session_->Read(FileOf(name));
-  if (absl::IsNotFound(file.status())) return NoList(name);
+  const absl::StatusOr<LockServiceFile> file = session_->Read(FileOf(name), limits);
+  if (absl::IsNotFound(file.status())) return NoList(name, limits);
   BT_RETURN_IF_ERROR(file.status());
   absl::StatusOr<AccessList> list = DecodeAccessList(file->contents);
   if (!list.ok()) return Annotate(list.status(), Cat("access list ", Quoted(name)));
@@ -104,7 +105,7 @@ absl::Status AccessListStore::Write(std::string_view name, const AccessList& lis
 
 absl::Status AccessListStore::Remove(std::string_view name) {
   const absl::Status removed = session_->Remove(FileOf(name));
-  return absl::IsNotFound(removed) ? NoList(name) : removed;
+  return absl::IsNotFound(removed) ? NoList(name, CallLimits()) : removed;
 }
 
 }  // namespace bigtable

@@ -17,6 +17,7 @@
 
 #include "bigtable/access_list.h"
 
+#include "base/call_limits.h"
 #include "lockservice/lock_service.h"
 
 namespace bigtable {
@@ -36,15 +37,17 @@ class AccessListStore {
 
   static std::string FileOf(std::string_view name);
 
-  absl::StatusOr<std::vector<std::string>> Names() const;  // sorted
+  // The limits end a wait for a write of the lock service.
+
+  absl::StatusOr<std::vector<std::string>> Names(const CallLimits& limits = {}) const;  // sorted
   // NotFound; the message lists the names that exist.
-  absl::StatusOr<AccessList> Read(std::string_view name) const;
+  absl::StatusOr<AccessList> Read(std::string_view name, const CallLimits& limits = {}) const;
   // Once it has returned, no later check uses the list as it was before.
   absl::Status Write(std::string_view name, const AccessList& list);
   absl::Status Remove(std::string_view name);  // NotFound, as above
 
  private:
-  absl::Status NoList(std::string_view name) const;
+  absl::Status NoList(std::string_view name, const CallLimits& limits) const;
 
   LockSession* const session_;
 };

@@ -165,7 +165,7 @@ absl::Status BackgroundWork::EraseOldLog(TabletServer* server, uint64_t table_id
   const SequenceNumber last = server->visible();  // later mutations may be in the fresh file
   BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
   BT_RETURN_IF_ERROR(FlushServer(server, limits));
-  BT_RETURN_IF_ERROR(server->log().Trim());
+  BT_RETURN_IF_ERROR(server->log().Trim(limits));
   server->rotation().NoteErased(last);
   return absl::OkStatus();
 }
@@ -203,10 +203,14 @@ absl::Status BackgroundWork::FlushClaimed(TabletServer* server,
   return RunFlush(&work);
 }
 
-void BackgroundWork::WaitForTablet(const Tablet* tablet) {
+absl::Status BackgroundWork::WaitForTablet(const Tablet* tablet, const CallLimits& limits) {
   // A thread finds work and enters it into the sets in one step under the lock.
   MutexLock lock(&mutex_);
-  while (IsWorkedOn(flushing_, tablet) || IsWorkedOn(compacting_, tablet)) changed_.Wait(&mutex_);
+  while (IsWorkedOn(flushing_, tablet) || IsWorkedOn(compacting_, tablet)) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    changed_.WaitFor(&mutex_, limits.MostSleep());
+  }
+  return absl::OkStatus();
 }
 
 absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
@@ -238,7 +242,8 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
   }
   // The logs take no space that only further writes would need.
   for (TabletServer* server : servers) {
-    if (const absl::Status status = server->log().Trim(); !status.ok()) {
+    if (const absl::Status status = server->log().Trim(limits); !status.ok()) {
+      BT_RETURN_IF_ERROR(limits.Check());
       info_log_->Warning("server ", server->name(),
                          ": a free log segment stays: ", ToStd(status.message()));
     }

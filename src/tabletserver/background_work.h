@@ -112,8 +112,9 @@ class BackgroundWork {
   // Flushes what is rotated of a tablet that the caller has claimed, on this thread.
   absl::Status FlushClaimed(TabletServer* server, const std::shared_ptr<Tablet>& tablet);
   // Waits until no work on a tablet is under way. None begins any more, because its server has
-  // removed the tablet.
-  void WaitForTablet(const Tablet* tablet);
+  // removed the tablet. Errors of the limits.
+  absl::Status WaitForTablet(const Tablet* tablet, const CallLimits& limits);
+  void WaitForTablet(const Tablet* tablet) { WaitForTablet(tablet, {}).IgnoreError(); }
   // Waits until there is no work, and frees the space of the logs that only work would need.
   absl::Status WaitUntilQuiet(const CallLimits& limits);
   // Waits for progress of some kind, for `most` at most.

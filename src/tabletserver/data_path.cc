@@ -37,7 +37,7 @@ bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) cons
 bool DataPath::Admit(const Write& write, absl::Span<absl::Status> statuses,
                      Admitted* admitted) const {
   if (write.caller.has_value()) [[unlikely]] {
-    AccessCheck& access = admitted->access.emplace(access_, *write.caller);
+    AccessCheck& access = admitted->access.emplace(access_, *write.caller, write.limits);
     // A caller without permission for any of this must not delay other writers.
     if (!access.CheckWrites(*write.tablet->Layout(), write.mutations, statuses)) return false;
   }
@@ -80,27 +80,28 @@ bool DataPath::Check(const Write& write, absl::Span<absl::Status> statuses,
 }
 
 absl::Status DataPath::CheckReadOf(std::string_view caller, const TableLayout& layout,
-                                   const FilterNode* filter) const {
-  return AccessCheck(access_, caller).CheckRead(layout, filter);
+                                   const FilterNode* filter, const CallLimits& limits) const {
+  return AccessCheck(access_, caller, limits).CheckRead(layout, filter);
 }
 
 absl::Status DataPath::CheckWrite(const TableLayout& layout, const EncodedMutation& mutation,
-                                  const Caller& caller) const {
+                                  const Caller& caller, const CallLimits& limits) const {
   absl::Status status = CheckMutation(layout, mutation);
   if (status.ok() && caller.has_value()) {
-    AccessCheck(access_, *caller)
+    AccessCheck(access_, *caller, limits)
         .CheckWrites(layout, absl::MakeConstSpan(&mutation, 1), absl::MakeSpan(&status, 1));
   }
   return status;
 }
 
-absl::Status DataPath::CheckRowDeletion(const TableLayout& layout, const Caller& caller) const {
+absl::Status DataPath::CheckRowDeletion(const TableLayout& layout, const Caller& caller,
+                                        const CallLimits& limits) const {
   if (!caller.has_value()) return absl::OkStatus();
   std::string operations;
   AppendOperation(&operations, MutationOperation::DeleteRow());
   const EncodedMutation deletion{.row = "", .operations = operations};
   absl::Status status;
-  AccessCheck(access_, *caller)
+  AccessCheck(access_, *caller, limits)
       .CheckWrites(layout, absl::MakeConstSpan(&deletion, 1), absl::MakeSpan(&status, 1));
   return status;
 }

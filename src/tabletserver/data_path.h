@@ -111,22 +111,24 @@ class DataPath {
   [[nodiscard]] bool BeginRead(const Tablet& tablet, const TabletVersion& version,
                                const ReadPoint& point, ReadSpec* spec) const;
   // Checks a read against the schema: NotFound if the filter names a family that does not exist;
-  // PermissionDenied; the error of an access list that cannot be read.
-  absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter,
-                         const Caller& caller) const {
+  // PermissionDenied; the error of an access list that cannot be read. The limits, here and below,
+  // end a wait for an access list that is being written.
+  absl::Status CheckRead(const TableLayout& layout, const FilterNode* filter, const Caller& caller,
+                         const CallLimits& limits) const {
     if (filter != nullptr) BT_RETURN_IF_ERROR(CheckFamilies(*filter, layout));
-    return caller.has_value() ? CheckReadOf(*caller, layout, filter) : absl::OkStatus();
+    return caller.has_value() ? CheckReadOf(*caller, layout, filter, limits) : absl::OkStatus();
   }
 
   // Checks a mutation as Apply does, without applying it.
   absl::Status CheckWrite(const TableLayout& layout, const EncodedMutation& mutation,
-                          const Caller& caller) const;
+                          const Caller& caller, const CallLimits& limits) const;
   // Whether the caller may delete whole rows: PermissionDenied.
-  absl::Status CheckRowDeletion(const TableLayout& layout, const Caller& caller) const;
+  absl::Status CheckRowDeletion(const TableLayout& layout, const Caller& caller,
+                                const CallLimits& limits) const;
 
  private:
   absl::Status CheckReadOf(std::string_view caller, const TableLayout& layout,
-                           const FilterNode* filter) const;
+                           const FilterNode* filter, const CallLimits& limits) const;
 
   TabletServer* const server_;
   WriteController* const write_controller_;

@@ -228,7 +228,8 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
     return response;
   }
   response.superseded = false;
-  response.status = path_->CheckRead(version->layout(), FilterNode::Of(filter), request.caller);
+  response.status =
+      path_->CheckRead(version->layout(), FilterNode::Of(filter), request.caller, limits);
   if (!response.status.ok()) return response;
   QuotaControl* const quotas = path_->quotas();
   const bool is_limited = quotas != nullptr && quotas->limits_rates();

@@ -90,8 +90,8 @@ absl::StatusOr<QuotaSet> QuotaSet::Decode(std::string_view bytes) {
   return quotas;
 }
 
-absl::StatusOr<QuotaSet> QuotaStore::Read() const {
-  const absl::StatusOr<LockServiceFile> file = session_->Read(kFile);
+absl::StatusOr<QuotaSet> QuotaStore::Read(const CallLimits& limits) const {
+  const absl::StatusOr<LockServiceFile> file = session_->Read(kFile, limits);
   if (absl::IsNotFound(file.status())) return QuotaSet();
   BT_RETURN_IF_ERROR(file.status());
   return QuotaSet::Decode(file->contents);

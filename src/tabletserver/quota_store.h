@@ -26,6 +26,7 @@
 
 #include "bigtable/quota.h"
 
+#include "base/call_limits.h"
 #include "lockservice/lock_service.h"
 
 namespace bigtable {
@@ -61,8 +62,8 @@ class QuotaStore {
   // `session` outlives this.
   explicit QuotaStore(LockSession* session) : session_(session) {}
 
-  // No quotas if there is no file.
-  absl::StatusOr<QuotaSet> Read() const;
+  // No quotas if there is no file. The limits end a wait for a write of the lock service.
+  absl::StatusOr<QuotaSet> Read(const CallLimits& limits = {}) const;
   // InvalidArgument if they do not fit into a file.
   absl::Status Write(const QuotaSet& quotas);
 

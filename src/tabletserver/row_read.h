@@ -106,7 +106,7 @@ template <typename Sink>
   *superseded = !path.BeginRead(tablet, pinned, read->point, &spec);
   if (*superseded) [[unlikely]]
     return absl::OkStatus();
-  BT_RETURN_IF_ERROR(path.CheckRead(pinned.layout(), spec.filter, read->caller));
+  BT_RETURN_IF_ERROR(path.CheckRead(pinned.layout(), spec.filter, read->caller, spec.limits));
   if (read->sample != nullptr) [[unlikely]] {
     read->sample->tablet = Ref<TabletCounters>(tablet.counters());
     spec.settings.is_traced = read->sample->trace != nullptr;

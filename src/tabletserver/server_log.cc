@@ -43,9 +43,9 @@ void ServerLog::Notify(void (EventListener::*function)(const LogSegmentEvent&), 
       function, {.time = absl::Now(), .server = environment_->server, .number = number});
 }
 
-absl::Status ServerLog::StartNewSegment() {
+absl::Status ServerLog::StartNewSegment(const CallLimits& limits) {
   appending_->ReleaseThrough(appending_->last_sequence());
-  BT_RETURN_IF_ERROR(appending_->StartNewSegment());
+  BT_RETURN_IF_ERROR(appending_->StartNewSegment(limits));
   NoteSegment(false);
   return appending_->Sync();
 }
@@ -57,10 +57,11 @@ absl::Status ServerLog::StartNextSegment() {
 }
 
 // Under the mutex of the upkeep: the server that takes over reads and removes the files.
-absl::StatusOr<bool> ServerLog::PrepareFreshSpare() {
+absl::StatusOr<bool> ServerLog::PrepareFreshSpare(const CallLimits& limits) {
   const std::shared_ptr<CommitLog> log = Get();
-  MutexLock lock(&upkeep_mutex_);
-  return log == nullptr || state_->ended() ? true : log->PrepareFreshSpare();
+  const LimitedMutexLock lock(&upkeep_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(lock.status());
+  return log == nullptr || state_->ended() ? true : log->PrepareFreshSpare(limits);
 }
 
 // --- Upkeep ---
@@ -70,7 +71,7 @@ bool ServerLog::NeedsUpkeep() const {
   return log != nullptr && log->NeedsUpkeep();
 }
 
-absl::Status ServerLog::Maintain() {
+absl::Status ServerLog::Maintain(const CallLimits& limits) {
   const std::shared_ptr<CommitLog> log = Get();
   if (log == nullptr) return absl::OkStatus();
   // The visible number is read first: a memtable may get a later mutation without being seen here.
@@ -82,34 +83,37 @@ absl::Status ServerLog::Maintain() {
   // so such a segment is left to the next call.
   const bool releases = log->ReleasesSegment(needed - 1);
   absl::Status attested;
-  if (releases && environment_->attest_commits) attested = environment_->attest_commits();
-  MutexLock lock(&upkeep_mutex_);
+  if (releases && environment_->attest_commits) attested = environment_->attest_commits(limits);
+  const LimitedMutexLock lock(&upkeep_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(lock.status());
   if (state_->ended()) return absl::OkStatus();
   if (releases && attested.ok()) log->ReleaseThrough(needed - 1);
-  attested.Update(log->PrepareSpare());
+  attested.Update(log->PrepareSpare(limits));
   return attested;
 }
 
-absl::Status ServerLog::Attest() {
+absl::Status ServerLog::Attest(const CallLimits& limits) {
   const std::shared_ptr<CommitLog> log = Get();
   if (log == nullptr) return absl::OkStatus();
-  MutexLock lock(&upkeep_mutex_);
+  const LimitedMutexLock lock(&upkeep_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(lock.status());
   if (state_->ended()) {
     return absl::UnavailableError(
         Cat("server ", environment_->server, " has ended and is being replaced"));
   }
-  return log->Attest();
+  return log->Attest(limits);
 }
 
-absl::Status ServerLog::RemoveFreeSegments() {
+absl::Status ServerLog::RemoveFreeSegments(const CallLimits& limits) {
   const std::shared_ptr<CommitLog> log = Get();
-  MutexLock lock(&upkeep_mutex_);
-  return log == nullptr || state_->ended() ? absl::OkStatus() : log->RemoveFreeSegments();
+  const LimitedMutexLock lock(&upkeep_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(lock.status());
+  return log == nullptr || state_->ended() ? absl::OkStatus() : log->RemoveFreeSegments(limits);
 }
 
-absl::Status ServerLog::Trim() {
-  BT_RETURN_IF_ERROR(Maintain());
-  return RemoveFreeSegments();
+absl::Status ServerLog::Trim(const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(Maintain(limits));
+  return RemoveFreeSegments(limits);
 }
 
 absl::Status ServerLog::TrimIfIdle() {
@@ -122,7 +126,7 @@ absl::Status ServerLog::TrimIfIdle() {
     idle_end_ = end;
     idle_since_ = now;
   }
-  return now - idle_since_ < kIdle ? absl::OkStatus() : RemoveFreeSegments();
+  return now - idle_since_ < kIdle ? absl::OkStatus() : RemoveFreeSegments({});
 }
 
 uint64_t ServerLog::LiveBytes() const {

@@ -28,6 +28,8 @@
 
 #include "bigtable/event_listener.h"
 
+#include "base/call_limits.h"
+#include "base/limited_mutex.h"
 #include "base/mutex.h"
 #include "base/steady_time.h"
 #include "commitlog/commit_log.h"
@@ -65,22 +67,22 @@ class ServerLog {
   void NoteSegment(bool was_ended);
   // The way out of a failure of the log (CommitLog::StartNewSegment). No record is needed: all that
   // was applied is in SSTables, and the rest was never acknowledged. In a turn among the writes.
-  absl::Status StartNewSegment();
+  absl::Status StartNewSegment(const CallLimits& limits = {});
   // CommitLog::StartNextSegment. In a turn among the writes.
   absl::Status StartNextSegment();
   // CommitLog::PrepareFreshSpare. A server that has ended, or has no log, is ready.
-  absl::StatusOr<bool> PrepareFreshSpare();
+  absl::StatusOr<bool> PrepareFreshSpare(const CallLimits& limits = {});
 
-  // --- Upkeep ---
+  // --- Upkeep. The limits end waits for other threads, not calls of the file system. ---
 
   bool NeedsUpkeep() const;
   // Releases segments that no memtable needs, and prepares the next one.
-  absl::Status Maintain();
+  absl::Status Maintain(const CallLimits& limits = {});
   // After OK, damage to what was logged and synced so far is an error of recovery
   // (CommitLog::Attest). Unavailable: the server has ended, and no other serves its tablets yet.
-  absl::Status Attest();
+  absl::Status Attest(const CallLimits& limits = {});
   // Maintains the log, and frees the space of the segments that are kept for reuse.
-  absl::Status Trim();
+  absl::Status Trim(const CallLimits& limits = {});
   // Frees that space if nothing was logged for some seconds. Called now and then.
   absl::Status TrimIfIdle();
 
@@ -93,7 +95,7 @@ class ServerLog {
   // All memtables are flushed: writes the end record.
   absl::Status Close();
   // Returns when the upkeep that is under way has ended. If the server has ended, none follows.
-  void WaitForUpkeep() { MutexLock lock(&upkeep_mutex_); }
+  void WaitForUpkeep() { const LimitedMutexLock lock(&upkeep_mutex_); }
   // Of a server that has ended, after WaitForUpkeep(), and whose log is still needed: makes the log
   // survive a crash of the machine as it is. It is synced through the files that are open: through
   // other descriptors a sync could succeed after one that failed, without having written the data.
@@ -106,7 +108,7 @@ class ServerLog {
   void Drop();
 
  private:
-  absl::Status RemoveFreeSegments();
+  absl::Status RemoveFreeSegments(const CallLimits& limits);
   void DropReference() ABSL_EXCLUSIVE_LOCKS_REQUIRED(end_mutex_);
   void Notify(void (EventListener::*function)(const LogSegmentEvent&), uint64_t number);
 
@@ -123,8 +125,8 @@ class ServerLog {
   uint64_t idle_end_ = 0;
   SteadyTime idle_since_;
 
-  Mutex upkeep_mutex_;  // held while segments of the log are released, removed or attested
-  Mutex end_mutex_;     // held while the log of a server that has ended is made durable
+  LimitedMutex upkeep_mutex_;  // held while segments of the log are released, removed or attested
+  Mutex end_mutex_;            // held while the log of a server that has ended is made durable
 
   mutable Mutex mutex_;
   std::shared_ptr<CommitLog> log_ ABSL_GUARDED_BY(mutex_);

@@ -227,7 +227,7 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
     return absl::OkStatus();
   };
   while (true) {
-    BT_ASSIGN_OR_RETURN(const bool is_prepared, log_.PrepareFreshSpare());
+    BT_ASSIGN_OR_RETURN(const bool is_prepared, log_.PrepareFreshSpare(limits));
     if (is_prepared) break;
     BT_RETURN_IF_ERROR(pause());
   }
@@ -252,7 +252,7 @@ absl::Status TabletServer::BeginResume(const CallLimits& limits) {
 }
 
 absl::Status TabletServer::FinishResume(const CallLimits& limits) {
-  if (environment_.attest_commits) BT_RETURN_IF_ERROR(environment_.attest_commits());
+  if (environment_.attest_commits) BT_RETURN_IF_ERROR(environment_.attest_commits(limits));
   absl::Status status;
   const auto finish = [&] {
     if (state_.ended()) {
@@ -260,7 +260,7 @@ absl::Status TabletServer::FinishResume(const CallLimits& limits) {
       status = absl::UnavailableError(Cat("server ", name(), " has lost its lock"));
       return;
     }
-    if (log_.started()) status = log_.StartNewSegment();
+    if (log_.started()) status = log_.StartNewSegment(limits);
     if (status.ok()) error_.Clear();
   };
   BT_RETURN_IF_ERROR(writer_.queue()->RunExclusive(finish, limits));

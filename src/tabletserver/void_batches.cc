@@ -15,7 +15,7 @@ absl::Status VoidBatches::Load() {
   const absl::StatusOr<LockServiceFile> file = session_->Read(kFile);
   if (absl::IsNotFound(file.status())) return absl::OkStatus();
   BT_RETURN_IF_ERROR(file.status());
-  MutexLock lock(&mutex_);
+  const LimitedMutexLock lock(&mutex_);
   for (const auto line : absl::StrSplit(file->contents, '\n', absl::SkipEmpty())) {
     const std::vector<std::string> numbers = absl::StrSplit(line, ' ');
     Batch batch;
@@ -29,19 +29,20 @@ absl::Status VoidBatches::Load() {
 }
 
 std::vector<VoidBatches::Batch> VoidBatches::All() const {
-  MutexLock lock(&mutex_);
+  const LimitedMutexLock lock(&mutex_);
   return batches_;
 }
 
 absl::Status VoidBatches::Add(const Batch& batch) {
-  MutexLock lock(&mutex_);
+  const LimitedMutexLock lock(&mutex_);
   batches_.push_back(batch);
   is_pending_ = true;
   return Write();
 }
 
-absl::Status VoidBatches::WritePending() {
-  MutexLock lock(&mutex_);
+absl::Status VoidBatches::WritePending(const CallLimits& limits) {
+  const LimitedMutexLock lock(&mutex_, &limits, "the call");
+  BT_RETURN_IF_ERROR(lock.status());
   return is_pending_ ? Write() : absl::OkStatus();
 }
 
@@ -54,7 +55,7 @@ absl::Status VoidBatches::Write() {
 }
 
 absl::Status VoidBatches::Clear() {
-  MutexLock lock(&mutex_);
+  const LimitedMutexLock lock(&mutex_);
   if (batches_.empty()) return absl::OkStatus();
   const absl::Status removed = session_->Remove(kFile);
   if (!absl::IsNotFound(removed)) BT_RETURN_IF_ERROR(removed);

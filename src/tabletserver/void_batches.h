@@ -18,7 +18,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 
-#include "base/mutex.h"
+#include "base/call_limits.h"
+#include "base/limited_mutex.h"
 #include "base/sequence.h"
 #include "lockservice/lock_service.h"
 
@@ -47,7 +48,7 @@ class VoidBatches {
   absl::Status Add(const Batch& batch);
   // Writes what earlier calls could not write. To be called before anything is removed that keeps
   // a part of such a batch from being recovered.
-  absl::Status WritePending();
+  absl::Status WritePending(const CallLimits& limits = {});
   // No log has any of these batches.
   absl::Status Clear();
 
@@ -55,7 +56,7 @@ class VoidBatches {
   absl::Status Write() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   LockSession* const session_;
-  mutable Mutex mutex_;  // held while the file is written
+  mutable LimitedMutex mutex_;  // held while the file is written
   std::vector<Batch> batches_ ABSL_GUARDED_BY(mutex_);
   bool is_pending_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -21,15 +21,15 @@ namespace {
 class HeldCommit {
  public:
   HeldCommit(CommitOrder* order, SequenceNumber last, SequenceNumber sequence,
-             absl::Status status = absl::OkStatus())
-      : thread_([this, order, last, sequence, status] {
+             absl::Status status = absl::OkStatus(), CallLimits limits = {})
+      : thread_([this, order, last, sequence, status, limits] {
           const auto commit = [&](SequenceNumber* committed) {
             begun_.Notify();
             release_.WaitForNotification();
             *committed = sequence;
             return status;
           };
-          result_ = order->Run(last, {}, commit, [](const absl::Status&) {});
+          result_ = order->Run(last, {}, limits, commit, [](const absl::Status&) {});
           returned_ = true;
         }) {
     begun_.WaitForNotification();
@@ -75,6 +75,23 @@ TEST(CommitOrderTest, ACommitWaitsForOneThatFails) {
   first.End();
   EXPECT_STATUS(kOutOfRange, "failed", first.Result());
   EXPECT_OK(second.Result());
+}
+
+TEST(CommitOrderTest, ACommitWhoseLimitsEndDoesNotWaitAnyLonger) {
+  CommitOrder order;
+  Cancellation cancellation;
+  HeldCommit first(&order, 10, 11);
+  HeldCommit second(&order, 10, 12, absl::OkStatus(), {.cancellation = &cancellation});
+  HeldCommit third(&order, 10, 13);
+  second.End();
+  third.End();
+  EXPECT_FALSE(second.HasReturned());
+  cancellation.Cancel();
+  EXPECT_OK(second.Result());
+  EXPECT_FALSE(third.HasReturned());
+  first.End();
+  EXPECT_OK(first.Result());
+  EXPECT_OK(third.Result());  // after the calls of the second
 }
 
 TEST(CommitOrderTest, ACommitDoesNotWaitForOneThatBeganAfterIt) {

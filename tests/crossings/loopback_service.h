@@ -91,7 +91,7 @@ class LoopbackDatabase final : public DatabaseService {
   explicit LoopbackDatabase(Database* database) : database_(database) {}
 
   absl::Status Close() override { return absl::OkStatus(); }
-  absl::Status Resume() override { return database_->Resume(); }
+  absl::Status Resume(const CallOptions& options) override { return database_->Resume(options); }
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                            const CreateTableOptions& options) override {
     return database_->CreateTable(name, schema, options);
@@ -99,9 +99,12 @@ class LoopbackDatabase final : public DatabaseService {
   absl::Status DeleteTable(std::string_view name, const CallOptions& options) override {
     return database_->DeleteTable(name, options);
   }
-  absl::StatusOr<std::vector<std::string>> ListTables() override { return database_->ListTables(); }
-  absl::StatusOr<TableSchema> GetSchema(std::string_view table) override {
-    return database_->GetSchema(table);
+  absl::StatusOr<std::vector<std::string>> ListTables(const CallOptions& options) override {
+    return database_->ListTables(options);
+  }
+  absl::StatusOr<TableSchema> GetSchema(std::string_view table,
+                                        const CallOptions& options) override {
+    return database_->GetSchema(table, options);
   }
   absl::Status ModifyFamilies(std::string_view table, const std::vector<FamilyChange>& changes,
                               const CallOptions& options) override {

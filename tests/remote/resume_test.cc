@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 #include "bigtable/bigtable.h"
 
 #include "remote/fake_fixture.h"
@@ -17,6 +21,18 @@ class ResumeTest : public RemoteTest {};
 class ForeignResumeTest : public FakeTest {};
 
 TEST_F(ResumeTest, ResumesTheServersDatabase) { EXPECT_TRUE(database_->Resume().ok()); }
+
+TEST_F(ResumeTest, HearsItsDeadlineAndItsCancellation) {
+  const CallOptions late{.deadline = absl::Now() - absl::Seconds(1)};
+  EXPECT_TRUE(absl::IsDeadlineExceeded(database_->Resume(late)));
+  Cancellation cancellation;
+  cancellation.Cancel();
+  EXPECT_TRUE(absl::IsCancelled(database_->Resume({.cancellation = &cancellation})));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(database_->GetSchema("t", late).status()));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(database_->ListTables(late).status()));
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(database_->OpenTable("t", {.deadline = late.deadline}).status()));
+}
 
 TEST_F(ResumeTest, ReturnsTheErrorOfTheServersDatabase) {
   ASSERT_TRUE(server_->database()->Close().ok());

@@ -59,8 +59,10 @@ class LosingLockService::Session final : public LockSession {
   absl::Status KeepAlive() override {
     return Run([&] { return base_->KeepAlive(); });
   }
-  absl::StatusOr<LockServiceFile> Read(std::string_view name) override {
-    return Run([&] { return base_->Read(name); });
+  using LockSession::List;
+  using LockSession::Read;
+  absl::StatusOr<LockServiceFile> Read(std::string_view name, const CallLimits& limits) override {
+    return Run([&] { return base_->Read(name, limits); });
   }
   absl::StatusOr<Generation> Write(std::string_view name, std::string_view contents,
                                    Generation expected) override {
@@ -69,8 +71,9 @@ class LosingLockService::Session final : public LockSession {
   absl::Status Remove(std::string_view name, Generation expected) override {
     return Run([&] { return base_->Remove(name, expected); });
   }
-  absl::StatusOr<std::vector<std::string>> List(std::string_view directory) override {
-    return Run([&] { return base_->List(directory); });
+  absl::StatusOr<std::vector<std::string>> List(std::string_view directory,
+                                                const CallLimits& limits) override {
+    return Run([&] { return base_->List(directory, limits); });
   }
   absl::StatusOr<std::optional<LockSequencer>> TryLock(std::string_view name,
                                                        LockMode mode) override {

@@ -38,7 +38,7 @@ TEST_F(ServerLogTest, SegmentsAreReleasedOnceTheirMutationsAreFlushed) {
 
 TEST_F(ServerLogTest, SegmentsAreReleasedOnlyAfterCommitsWereAttested) {
   absl::Status attested = absl::UnavailableError("not attested");
-  server_->mutable_environment()->attest_commits = [&] { return attested; };
+  server_->mutable_environment()->attest_commits = [&](const CallLimits&) { return attested; };
   WriteSegments();
   const uint64_t needed = server_->log().LiveBytes();
   server_->rotation().RotateAll(tablet_.get());
@@ -53,7 +53,7 @@ TEST_F(ServerLogTest, SegmentsAreReleasedOnlyAfterCommitsWereAttested) {
 // Between the two times at which Maintain looks at the log, a writer may end a segment.
 TEST_F(ServerLogTest, ASegmentThatIsEndedMeanwhileIsReleasedOnlyAfterCommitsWereAttested) {
   std::atomic<int> attested{0};
-  server_->mutable_environment()->attest_commits = [&] {
+  server_->mutable_environment()->attest_commits = [&](const CallLimits&) {
     ++attested;
     return absl::OkStatus();
   };
