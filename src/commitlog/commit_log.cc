@@ -96,13 +96,14 @@ absl::Status CommitLog::CheckAppend(RecordType type, SequenceNumber sequence,
 }
 
 absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
-                               std::span<const std::string_view> parts, AppendedRecord* out) {
+                               std::span<const std::string_view> parts, AppendedRecord* out,
+                               const CallLimits& limits) {
   uint64_t payload_size = 0;
   for (const std::string_view part : parts) payload_size += part.size();
   BT_RETURN_IF_ERROR(CheckAppend(type, sequence, payload_size));
   const uint64_t record_size = RecordSize(payload_size);
   if (position_ + record_size + kEndRecordSize > active_->size()) [[unlikely]] {
-    BT_RETURN_IF_ERROR(NextSegment(record_size));
+    BT_RETURN_IF_ERROR(NextSegment(record_size, limits));
   }
   Store(type, sequence, payload_size, parts, out);
   if (active_->first_sequence_.load(std::memory_order_relaxed) == 0) {
@@ -117,11 +118,11 @@ absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
   return absl::OkStatus();
 }
 
-absl::Status CommitLog::Reserve(uint64_t payload_size) {
+absl::Status CommitLog::Reserve(uint64_t payload_size, const CallLimits& limits) {
   if (failed_.load(std::memory_order_acquire)) return failure();
   const uint64_t record_size = RecordSize(payload_size);
   if (position_ + record_size + kEndRecordSize <= active_->size()) return absl::OkStatus();
-  return NextSegment(record_size);
+  return NextSegment(record_size, limits);
 }
 
 void CommitLog::Store(RecordType type, SequenceNumber sequence, uint64_t payload_size,
@@ -161,12 +162,13 @@ void CommitLog::StoreEnd(uint64_t next_number) {
   Store(RecordType::kEnd, appended_, part.size(), {&part, 1}, nullptr);
 }
 
-absl::Status CommitLog::NextSegment(uint64_t record_size) {
+absl::Status CommitLog::NextSegment(uint64_t record_size, const CallLimits& limits) {
   const uint64_t least_size = SizeFor(record_size);
   BT_ASSIGN_OR_RETURN(bool has_switched, SwitchToSpare(least_size));
   if (has_switched) return absl::OkStatus();
   // No spare is ready, or PrepareSpare is making one on another thread: then this waits for it.
-  const LimitedMutexLock prepare(&prepare_mutex_);
+  const LimitedMutexLock prepare(&prepare_mutex_, &limits, "the write");
+  BT_RETURN_IF_ERROR(prepare.status());
   const absl::Status status = Prepare(std::max(least_size, options_.segment_size));
   BT_ASSIGN_OR_RETURN(has_switched, SwitchToSpare(least_size));
   return has_switched ? absl::OkStatus() : status;

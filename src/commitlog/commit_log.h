@@ -167,12 +167,14 @@ class CommitLog {
   // An error leaves the log unchanged. For example, ResourceExhausted: there is no space, or no
   // memory, for a next segment large enough for the record. The same record may be retried, and
   // smaller ones may fit, unless the log has failed().
+  // The limits end a wait for another thread that makes the next segment.
   absl::Status Append(RecordType type, SequenceNumber sequence,
-                      std::span<const std::string_view> parts, AppendedRecord* out);
+                      std::span<const std::string_view> parts, AppendedRecord* out,
+                      const CallLimits& limits = {});
 
   // Makes room for a record with a payload of this size: after OK, the next Append of at most so
   // many bytes does not fail for lack of space. Errors are those of Append.
-  absl::Status Reserve(uint64_t payload_size);
+  absl::Status Reserve(uint64_t payload_size, const CallLimits& limits = {});
 
   // Writes appended records to files that are not mapped. An error makes the log fail: see
   // StartNewSegment.
@@ -295,7 +297,7 @@ class CommitLog {
   absl::Status CheckAppend(RecordType type, SequenceNumber sequence, uint64_t payload_size) const;
   void Store(RecordType type, SequenceNumber sequence, uint64_t payload_size,
              std::span<const std::string_view> parts, AppendedRecord* out);
-  absl::Status NextSegment(uint64_t record_size);
+  absl::Status NextSegment(uint64_t record_size, const CallLimits& limits);
   // False if there is no spare of this size. An error leaves the log unchanged.
   absl::StatusOr<bool> SwitchToSpare(uint64_t least_size) ABSL_LOCKS_EXCLUDED(mutex_);
   void StoreEnd(uint64_t next_number);

@@ -66,7 +66,7 @@ absl::StatusOr<bool> CommitLog::PrepareFreshSpare(const CallLimits& limits) {
 
 absl::Status CommitLog::StartNextSegment() {
   if (failed_.load(std::memory_order_acquire)) return failure();
-  BT_RETURN_IF_ERROR(NextSegment(0));
+  BT_RETURN_IF_ERROR(NextSegment(0, {}));
   return NeedsFlush() ? Flush() : absl::OkStatus();
 }
 

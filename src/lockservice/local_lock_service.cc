@@ -200,6 +200,11 @@ absl::StatusOr<Generation> LocalLockService::Write(LocalSessionState* session,
   return generation;
 }
 
+absl::Status LocalLockService::AwaitWrites(const CallLimits& limits) {
+  const LimitedMutexLock files(&files_mutex_, &limits, "a change of the lock service");
+  return files.status();
+}
+
 absl::Status LocalLockService::Remove(LocalSessionState* session, std::string_view name,
                                       Generation expected) {
   const LimitedMutexLock files(&files_mutex_);

@@ -96,6 +96,7 @@ class LocalLockService final : public LockService {
                                          const CallLimits& limits);
   absl::StatusOr<Generation> Write(LocalSessionState* session, std::string_view name,
                                    std::string_view contents, Generation expected);
+  absl::Status AwaitWrites(const CallLimits& limits);
   absl::Status Remove(LocalSessionState* session, std::string_view name, Generation expected);
   absl::StatusOr<std::vector<std::string>> List(LocalSessionState* session,
                                                 std::string_view directory,

@@ -50,6 +50,10 @@ absl::StatusOr<Generation> LocalLockSession::Write(std::string_view name, std::s
   return service_->Write(state_.get(), name, contents, expected);
 }
 
+absl::Status LocalLockSession::AwaitWrites(const CallLimits& limits) {
+  return service_->AwaitWrites(limits);
+}
+
 absl::Status LocalLockSession::Remove(std::string_view name, Generation expected) {
   BT_RETURN_IF_ERROR(CheckLockFileName(name));
   if (expected == kNoFile) {

@@ -173,6 +173,11 @@ class LockSession {
   virtual absl::StatusOr<Generation> Write(std::string_view name, std::string_view contents,
                                            Generation expected = kAnyGeneration) = 0;
 
+  // Waits for the writes and removals of any session that are under way: to be called before a
+  // write that cannot be given up. Errors of the limits.
+  //     Neither system has such waits: OK.
+  virtual absl::Status AwaitWrites(const CallLimits& limits) = 0;
+
   // Removes the file, durably. NotFound; Aborted if its generation is not `expected`, which must
   // not be kNoFile. A session that holds a lock on the file loses it and gets kLockLost. A session
   // that waits for it gets kLockFree (and finds no file). A removal that fails may have taken the

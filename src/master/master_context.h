@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 
 #include "base/call_limits.h"
+#include "base/status.h"
 #include "cluster/cluster.h"
 #include "master/master_lock.h"
 
@@ -34,6 +35,12 @@ struct MasterContext {
   CallLimits WithEnd(CallLimits limits) const {
     limits.given_up = lock->given_up();
     return limits;
+  }
+  // To be called before a change that cannot be given up: waits for the writes of METADATA and of
+  // the lock service that are under way. Errors of the limits.
+  absl::Status AwaitChanges(const CallLimits& limits) const {
+    BT_RETURN_IF_ERROR(servers->AwaitMetadata(limits));
+    return lock->session()->AwaitWrites(limits);
   }
   // Whether waiting calls must end, because the database is being closed.
   bool IsStopping() const { return environment->is_closing || is_stopping; }

@@ -29,7 +29,7 @@ absl::StatusOr<std::vector<ServerShare>> TableChanges::FindServers(
   for (const ServerShare& share : shares) {
     BT_RETURN_IF_ERROR(share.host->AwaitTurn(limits));
   }
-  BT_RETURN_IF_ERROR(context_->servers->AwaitMetadata(limits));
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
   return shares;
 }
 
@@ -39,7 +39,7 @@ absl::Status TableChanges::AwaitTurns(std::string_view table, const CallLimits& 
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
     BT_RETURN_IF_ERROR(host->AwaitTurn(*table_id, limits));
   }
-  return absl::OkStatus();
+  return context_->AwaitChanges(limits);
 }
 
 absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema& schema,
@@ -125,7 +125,7 @@ absl::Status TableChanges::DeleteTable(std::string_view name, const CallLimits& 
   }
   const CallLimits of_wait = context_->WithEnd(limits);
   const absl::Status finished = FinishDeletion(table_id, of_wait);
-  if (finished.ok() || of_wait.Check().ok()) return finished;
+  if (finished.ok() || (of_wait.Check().ok() && context_->active())) return finished;
   context_->environment->info_log.Info("the space of table ", name,
                                        " is freed later: ", ToStd(finished.message()));
   return absl::OkStatus();
@@ -170,7 +170,7 @@ absl::Status TableChanges::AwaitWork(uint64_t table_id, const CallLimits& limits
     // Erasing the tablet takes one.
     BT_RETURN_IF_ERROR(hosted.host->AwaitTurn(limits));
   }
-  return context_->servers->AwaitMetadata(limits);
+  return context_->AwaitChanges(limits);
 }
 
 absl::Status TableChanges::FinishDeletion(uint64_t table_id, const CallLimits& limits) {
@@ -386,6 +386,7 @@ absl::Status TableChanges::SetAccessList(std::string_view name, const AccessList
                                          const CallLimits& limits) {
   LimitedLock lock(&catalogue_->change_mutex(), limits);
   BT_RETURN_IF_ERROR(lock.status());
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(access_lists_.Write(name, list));
   context_->environment->info_log.Info("access list ", name, " has ", list.readers.size(),
@@ -396,6 +397,7 @@ absl::Status TableChanges::SetAccessList(std::string_view name, const AccessList
 absl::Status TableChanges::DeleteAccessList(std::string_view name, const CallLimits& limits) {
   LimitedLock lock(&catalogue_->change_mutex(), limits);
   BT_RETURN_IF_ERROR(lock.status());
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
   for (const auto& layout : catalogue_->All()) {
     for (const FamilyLayout& family : layout->families) {
       if (family.access_list != name) continue;
@@ -413,6 +415,7 @@ absl::Status TableChanges::SetTableQuota(std::string_view table, const Quota& qu
                                          const CallLimits& limits) {
   LimitedLock lock(&catalogue_->change_mutex(), limits);
   BT_RETURN_IF_ERROR(lock.status());
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
   BT_ASSIGN_OR_RETURN(const TableLayout layout, catalogue_->Find(table));
   return ChangeQuotas(
       [&](QuotaSet* quotas) { quotas->SetTable(layout.table_id, layout.name, quota); });
@@ -422,6 +425,7 @@ absl::Status TableChanges::SetCallerQuota(std::string_view caller, const Quota& 
                                           const CallLimits& limits) {
   LimitedLock lock(&catalogue_->change_mutex(), limits);
   BT_RETURN_IF_ERROR(lock.status());
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
   return ChangeQuotas([&](QuotaSet* quotas) { quotas->SetCaller(caller, quota); });
 }
 

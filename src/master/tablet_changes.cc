@@ -79,7 +79,7 @@ absl::Status TabletChanges::SplitTablet(std::string_view table, std::string_view
   while (true) {
     BT_ASSIGN_OR_RETURN(const uint64_t table_id, catalogue_->FindId(table));
     BT_ASSIGN_OR_RETURN(const HostedTablet hosted, AwaitTablet(table_id, row, limits));
-    BT_RETURN_IF_ERROR(context_->servers->AwaitMetadata(limits));
+    BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
     BT_RETURN_IF_ERROR(context_->Step());
     const absl::Status split = hosted.host->Split(context_->epoch(), table_id, row, limits);
     if (IsElsewhere(split, *hosted.host)) {
@@ -127,7 +127,7 @@ absl::Status TabletChanges::Move(std::string_view table, const HostedTablet& fro
   BT_RETURN_IF_ERROR(to->server()->write_error().status());
   // Once the tablet has left its server, the other one must load it.
   BT_RETURN_IF_ERROR(to->AwaitTurn(limits));
-  BT_RETURN_IF_ERROR(context_->servers->AwaitMetadata(limits));
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
   const TabletId id = from.tablet->id();
   BT_RETURN_IF_ERROR(context_->Step());
   if (!assignment_->BeginMove(id)) return absl::NotFoundError("it is moving already");
@@ -208,7 +208,7 @@ absl::Status TabletChanges::MergeTablets(std::string_view table, std::string_vie
       }
       continue;
     }
-    BT_RETURN_IF_ERROR(context_->servers->AwaitMetadata(limits));
+    BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
     BT_RETURN_IF_ERROR(context_->Step());
     const absl::Status merged =
         left.host->Merge(context_->epoch(), left.tablet->id(), right->tablet->id(), limits);
@@ -228,7 +228,7 @@ absl::Status TabletChanges::DropRows(uint64_t table_id, const RowRange& rows,
     BT_ASSIGN_OR_RETURN(const HostedTablet hosted, AwaitTablet(table_id, *next, limits));
     BT_RETURN_IF_ERROR(
         hosted.host->data_path()->CheckRowDeletion(*hosted.tablet->Layout(), caller, limits));
-    BT_RETURN_IF_ERROR(context_->servers->AwaitMetadata(limits));
+    BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
     BT_RETURN_IF_ERROR(context_->Step());
     const absl::StatusOr<bool> dropped = DropRowsOf(hosted, rows, limits);
     if (dropped.ok()) {

@@ -199,7 +199,8 @@ absl::Status BatchCommit::Reserve(Write* write, absl::Status* refused) {
   for (size_t part = 0; part < write->parts.size(); ++part) {
     MakePayload(*write, part);
     Server& server = servers_[write->parts[part].server];
-    server.status.Update(server.writer->ReserveInLog(payloads_[part].size(), refused));
+    server.status.Update(
+        server.writer->ReserveInLog(payloads_[part].size(), write->request.limits, refused));
     if (!server.status.ok() || !refused->ok()) return server.status;
   }
   return absl::OkStatus();

@@ -244,8 +244,9 @@ absl::Status GroupWriter::LogGroup(Group group, bool* is_refused) {
 
 absl::Status GroupWriter::AppendToLog(RecordType type, SequenceNumber sequence,
                                       std::span<const std::string_view> parts,
-                                      AppendedRecord* record, absl::Status* refused) {
-  absl::Status status = log()->Append(type, sequence, parts, record);
+                                      const CallLimits& limits, AppendedRecord* record,
+                                      absl::Status* refused) {
+  absl::Status status = log()->Append(type, sequence, parts, record, limits);
   if (status.ok() || log()->failed()) return status;
   uint64_t bytes = 0;
   for (const std::string_view part : parts) bytes += part.size();
@@ -254,6 +255,8 @@ absl::Status GroupWriter::AppendToLog(RecordType type, SequenceNumber sequence,
 }
 
 absl::Status GroupWriter::RefusedError(const absl::Status& status, uint64_t bytes) const {
+  // It has waited for another thread that makes a segment.
+  if (absl::IsDeadlineExceeded(status) || absl::IsCancelled(status)) return status;
   const absl::Status refused = Annotate(
       status,
       Cat("a write of ", bytes, " bytes found no room in the log of server ", server_name()));
@@ -332,7 +335,7 @@ absl::Status GroupWriter::LogBatch(Write* write) {
   AppendedRecord record;
   absl::Status refused;
   BT_RETURN_IF_ERROR(AppendToLog(RecordType::kBatch, insertions_.back().logged.sequence,
-                                 batch_.pieces(), &record, &refused));
+                                 batch_.pieces(), request.limits, &record, &refused));
   if (!refused.ok()) {
     insertions_.erase(insertions_.begin() + static_cast<std::ptrdiff_t>(first), insertions_.end());
     std::fill(write->statuses.begin(), write->statuses.end(), refused);
@@ -359,8 +362,8 @@ absl::Status GroupWriter::LogMutation(Write* write, size_t i) {
     const std::array<std::string_view, 2> parts{header_, mutation.operations};
     AppendedRecord record;
     absl::Status& refused = write->statuses[i];
-    BT_RETURN_IF_ERROR(
-        AppendToLog(RecordType::kMutation, logged.sequence, parts, &record, &refused));
+    BT_RETURN_IF_ERROR(AppendToLog(RecordType::kMutation, logged.sequence, parts,
+                                   write->request.limits, &record, &refused));
     if (!refused.ok()) return absl::OkStatus();
     if (record.segment != nullptr) {
       // The memtable points into the log instead of copying the values.
@@ -410,8 +413,9 @@ absl::Status GroupWriter::CheckInTurn(const Tablet& tablet, const TableLayout* l
   return current == layout ? absl::OkStatus() : CheckMutation(*current, mutation);
 }
 
-absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, absl::Status* refused) {
-  const absl::Status status = log()->Reserve(payload_size);
+absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, const CallLimits& limits,
+                                       absl::Status* refused) {
+  const absl::Status status = log()->Reserve(payload_size, limits);
   if (status.ok() || log()->failed()) return status;
   *refused = RefusedError(status, payload_size);
   return absl::OkStatus();

@@ -146,7 +146,7 @@ class GroupWriter {
                            const EncodedMutation& mutation, bool* superseded) const;
   // Reserves room in the log for a record. An error that leaves the log as it was goes to
   // `*refused`.
-  absl::Status ReserveInLog(uint64_t payload_size, absl::Status* refused);
+  absl::Status ReserveInLog(uint64_t payload_size, const CallLimits& limits, absl::Status* refused);
   void ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged);
   // What was logged up to `last` is in the memtables. It becomes visible by parts().visible.
   void Acknowledge(SequenceNumber last) {
@@ -203,10 +203,11 @@ class GroupWriter {
   bool MeetsPrecondition(Group group, const Write& write) const;
   absl::Status LogMutation(Write* write, size_t i);
   absl::Status LogBatch(Write* write);
-  // Appends a record of the write. An error that leaves the log as it was goes to `*refused`.
+  // Appends a record of a write with these limits. An error that leaves the log as it was goes to
+  // `*refused`.
   absl::Status AppendToLog(RecordType type, SequenceNumber sequence,
-                           std::span<const std::string_view> parts, AppendedRecord* record,
-                           absl::Status* refused);
+                           std::span<const std::string_view> parts, const CallLimits& limits,
+                           AppendedRecord* record, absl::Status* refused);
   void ApplyToMemtables();
 
   const Parts parts_;

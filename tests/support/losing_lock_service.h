@@ -68,6 +68,7 @@ class LosingLockService::Session final : public LockSession {
                                    Generation expected) override {
     return Run([&] { return base_->Write(name, contents, expected); });
   }
+  absl::Status AwaitWrites(const CallLimits& limits) override { return base_->AwaitWrites(limits); }
   absl::Status Remove(std::string_view name, Generation expected) override {
     return Run([&] { return base_->Remove(name, expected); });
   }
