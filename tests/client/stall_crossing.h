@@ -7,9 +7,14 @@
 // An action that is neither at its end nor in a stalled call after kPatience waits for another one.
 // The schedule is what was planned unless the machine is so busy that a thread was not scheduled
 // for that long; then it is another one, which must be right, too.
+//
+// Besides actions there are calls: every public call that takes a deadline (limited_calls.h). Each
+// begins beside the actions, with a deadline or a cancellation, and has to end soon after that,
+// unless its own thread is in a stalled call of the file system.
 #ifndef BIGTABLE_TESTS_CLIENT_STALL_CROSSING_H_
 #define BIGTABLE_TESTS_CLIENT_STALL_CROSSING_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <iterator>
@@ -32,9 +37,11 @@
 #include "base/mutex.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "client/limited_calls.h"
 #include "support/expect_status.h"
 #include "support/read_mode.h"
 #include "support/seeds.h"
+#include "support/test_observers.h"
 
 namespace bigtable {
 
@@ -70,12 +77,18 @@ struct CrossedFault {
 class StallCrossing {
  public:
   // `template_disk` has the database of MakeDisk.
-  StallCrossing(const InMemoryFileSystem& template_disk, bool is_mapped)
+  StallCrossing(const InMemoryFileSystem& template_disk, bool is_mapped, int servers = 1)
       : disk_(template_disk.CrashClone(1, Unsynced::kEverything)),
         faulty_(disk_.get(), {.hide_log_mappings = !is_mapped}) {
-    database_ = Open(&faulty_);
+    const SteadyTime begin = SteadyTime::Now();
+    database_ = Open(&faulty_, servers);
+    opening_ = SteadyTime::Now() - begin;
     if (database_ == nullptr) return;
     t_ = Table(database_.get(), "t");
+    u_ = Table(database_.get(), "u");
+    observed_ = Table(database_.get(), "observed");
+    EXPECT_OK(
+        Table(database_.get(), "victim")->Apply(RowMutation("row").Set("f:q", Timestamp(1), "v")));
     // What is synced, and what is not.
     Run(CrossedAction::kBatch);
     Run(CrossedAction::kBufferedWrite);
@@ -85,17 +98,25 @@ class StallCrossing {
     for (const auto& actor : actors_) {
       if (actor->thread.joinable()) actor->thread.join();
     }
+    for (const auto& call : calls_) {
+      if (call->thread.joinable()) call->thread.join();
+    }
     faulty_.ClearFaults();
   }
-  // A disk with a database with the tables "t", "u" and "empty".
+  // A disk with a database with the tables "t", "u" and "empty", and those of LimitedCalls.
   static std::unique_ptr<InMemoryFileSystem> MakeDisk() {
     auto disk = std::make_unique<InMemoryFileSystem>();
     const std::unique_ptr<Database> database = Open(disk.get());
-    for (const std::string_view name : {"t", "u", "empty"}) {
+    HookObserver::Get(0);  // registers it
+    for (const std::string_view name : {"t", "u", "empty", "victim", "observed"}) {
       TableSchema schema;
       schema.families["f"] = {};
+      schema.families["g"] = {};
       schema.split.tablet_size = 0;
-      EXPECT_OK(database->CreateTable(name, schema));
+      if (name == "observed") schema.observers = {HookObserver::NameOf(0)};
+      CreateTableOptions options;
+      if (name == "t") options.split_rows = {"m"};
+      EXPECT_OK(database->CreateTable(name, schema, options));
       if (name == "empty") continue;
       EXPECT_OK(
           Table(database.get(), name)->Apply(RowMutation("first").Set("f:q", Timestamp(1), "v")));
@@ -147,12 +168,57 @@ class StallCrossing {
     }
     EXPECT_OK(database->Close());
   }
-  // The last action ends although calls are stalled.
+  // The last action ends although calls are stalled, unless it is in one of them.
   void ExpectToEnd() {
     const Actor& actor = *actors_.back();
-    const SteadyTime end = SteadyTime::Now() + absl::Seconds(20);
-    while (!actor.has_ended && SteadyTime::Now() < end) absl::SleepFor(absl::Microseconds(50));
-    EXPECT_TRUE(actor.has_ended);
+    if (faulty_.IsStalled(actor.thread.get_id())) return;
+    EXPECT_TRUE(EndsBy(actor, SteadyTime::Now() + absl::Seconds(20)) ||
+                faulty_.IsStalled(actor.thread.get_id()));
+  }
+
+  // Begins a call, which has so much time: by its deadline, or until it is cancelled by
+  // AwaitCalls().
+  enum class Limit { kDeadline, kCancellation };
+  void BeginCall(const LimitedCall& call, Limit limit, absl::Duration time) {
+    calls_.push_back(std::make_unique<Called>());
+    Called& called = *calls_.back();
+    called.call = &call;
+    called.end = SteadyTime::Now() + time;
+    CallOptions options;
+    if (limit == Limit::kDeadline) {
+      options.deadline = absl::Now() + time;
+    } else {
+      options.cancellation = &called.cancellation;
+    }
+    const LimitedCallTables tables{database_.get(), t_, u_, observed_, Cat(++next_)};
+    called.thread = std::thread([&called, tables, options] {
+      called.status = called.call->run(tables, options);
+      called.has_ended = true;
+    });
+  }
+  // Waits for the ends of the calls, for as long as they may last. Those that have not ended, and
+  // are not in a stalled call themselves.
+  std::vector<const LimitedCall*> AwaitCalls() {
+    for (const auto& called : calls_) {
+      if (!EndsBy(*called, called->end)) called->cancellation.Cancel();
+    }
+    std::vector<const LimitedCall*> late;
+    for (const auto& called : calls_) {
+      const SteadyTime end = called->end + Margin();
+      while (!faulty_.IsStalled(called->thread.get_id()) && SteadyTime::Now() < end) {
+        if (EndsBy(*called, std::min(end, SteadyTime::Now() + absl::Milliseconds(10)))) break;
+      }
+      if (called->has_ended || faulty_.IsStalled(called->thread.get_id())) continue;
+      late.push_back(called->call);
+    }
+    return late;
+  }
+  // How long a call may last beyond its limit. It looks at its limits every 20 ms or more often
+  // (CallLimits::MostSleep) as long as it waits, and between parts of its work that are smaller
+  // than those of an opening. All calls run at the same time, on a machine that is as busy as it
+  // was when the database was opened.
+  absl::Duration Margin() const {
+    return absl::Milliseconds(500) + static_cast<int64_t>(LimitedCalls::All().size()) * opening_;
   }
   // For the actions that begin from here on.
   void SetDeadline(absl::Duration deadline) { deadline_ = deadline; }
@@ -166,6 +232,7 @@ class StallCrossing {
   void Finish() {
     faulty_.ReleaseCalls();
     for (const auto& actor : actors_) actor->thread.join();
+    for (const auto& call : calls_) call->thread.join();
     faulty_.ClearFaults();
   }
   void ExpectToGoOn() {
@@ -186,6 +253,14 @@ class StallCrossing {
     std::atomic<bool> has_ended{false};
     std::thread thread;
   };
+  struct Called {
+    const LimitedCall* call = nullptr;
+    Cancellation cancellation;
+    SteadyTime end;
+    absl::Status status;
+    std::atomic<bool> has_ended{false};
+    std::thread thread;
+  };
   struct Written {
     std::string row;
     bool is_batch = false;
@@ -201,11 +276,18 @@ class StallCrossing {
     }
   }
 
-  static std::unique_ptr<Database> Open(FileSystem* file_system) {
+  // `work`: an actor or a call.
+  template <typename Work>
+  static bool EndsBy(const Work& work, SteadyTime end) {
+    while (!work.has_ended && SteadyTime::Now() < end) absl::SleepFor(absl::Microseconds(50));
+    return work.has_ended;
+  }
+
+  static std::unique_ptr<Database> Open(FileSystem* file_system, int servers = 1) {
     DatabaseOptions options = TestOptions();
     options.memory_budget = 16 << 20;
     options.log_segment_size = 64 << 10;
-    options.tablet_servers = 1;
+    options.tablet_servers = servers;
     options.file_system = file_system;
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open("/db", options);
     EXPECT_OK(opened);
@@ -244,10 +326,11 @@ class StallCrossing {
       case CrossedAction::kCreateTable: {
         TableSchema schema;
         schema.families["f"] = {};
-        return database_->CreateTable(Cat("new", ++next_), schema).IgnoreError();
+        return database_->CreateTable(Cat("made", ++next_), schema, {.deadline = deadline})
+            .IgnoreError();
       }
       case CrossedAction::kResume:
-        return database_->Resume().IgnoreError();
+        return database_->Resume({.deadline = deadline}).IgnoreError();
       case CrossedAction::kClose:
         is_closed_ = true;
         return database_->Close().IgnoreError();
@@ -301,11 +384,15 @@ class StallCrossing {
   FaultyFileSystem faulty_;
   std::unique_ptr<Database> database_;
   bigtable::Table* t_ = nullptr;
+  bigtable::Table* u_ = nullptr;
+  bigtable::Table* observed_ = nullptr;
   // A call that has a deadline hears it where the documentation says so.
   absl::Duration deadline_ = absl::Milliseconds(100);
   std::atomic<int> next_{0};
   std::atomic<bool> is_closed_{false};
+  absl::Duration opening_;  // how long it took
   std::vector<std::unique_ptr<Actor>> actors_;
+  std::vector<std::unique_ptr<Called>> calls_;
 
   Mutex mutex_;
   std::vector<Written> acknowledged_ ABSL_GUARDED_BY(mutex_);
