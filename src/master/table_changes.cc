@@ -189,6 +189,7 @@ absl::Status TableChanges::FinishDeletion(uint64_t table_id, const CallLimits& l
 }
 
 absl::Status TableChanges::ForgetTablets(uint64_t table_id) {
+  BT_RETURN_IF_ERROR(context_->Step());  // otherwise the next master erases the tablets
   std::vector<HostedTablet> dropped;
   {
     MutexLock lock(&deletions_mutex_);
@@ -203,7 +204,6 @@ absl::Status TableChanges::ForgetTablets(uint64_t table_id) {
   absl::Cleanup erase = [&] {
     for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
   };
-  BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(context_->metadata->table()->RemoveTable(table_id));
   forgotten = true;
   std::move(erase).Invoke();
