@@ -59,7 +59,7 @@ OutcomeWindow::Client* OutcomeWindow::FindOrAdd(uint64_t id) {
     return &found->second;
   }
   std::erase_if(clients_, [&](const auto& entry) {
-    return entry.second.under_way == 0 && now - entry.second.heard > kForgetAfter;
+    return entry.second.under_way == 0 && now - entry.second.heard > forget_after_;
   });
   Client& added = clients_[id];
   added.heard = now;

@@ -34,6 +34,9 @@ class OutcomeWindow {
   // would be carried out again, so no message may take that long.
   static constexpr absl::Duration kForgetAfter = absl::Hours(1);
 
+  explicit OutcomeWindow(absl::Duration forget_after = kForgetAfter)
+      : forget_after_(forget_after) {}
+
   // Calls `apply`, unless the request has come before: then returns its response, and waits for it
   // if it is under way. FailedPrecondition: a later request of the slot has come. InvalidArgument:
   // the slot or number is out of range. Errors of the limits, while it waits.
@@ -59,6 +62,7 @@ class OutcomeWindow {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Client* FindOrAdd(uint64_t client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const absl::Duration forget_after_;
   mutable Mutex mutex_;
   CondVar done_;
   std::unordered_map<uint64_t, Client> clients_ ABSL_GUARDED_BY(mutex_);

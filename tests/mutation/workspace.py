@@ -77,7 +77,7 @@ class Workspace:
         done = subprocess.run(
             ["ninja", "-C", self._build, "-k", "0", "-j", str(os.cpu_count()), *targets],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-        return done.stdout if done.returncode != 0 else ""
+        return done.stdout or f"ninja: {done.returncode}" if done.returncode != 0 else ""
 
     def entries(self, folders: list[str]) -> list[Entry]:
         """Those of the test programs of `folders`, which must be built."""
@@ -85,10 +85,9 @@ class Workspace:
                                check=True, capture_output=True).stdout
         entries = []
         for test in json.loads(shown)["tests"]:
-            labels = [label for property in test.get("properties", [])
-                      if property["name"] == "LABELS" for label in property["value"]]
-            if "command" in test and labels and labels[0] in folders:
-                entries.append(Entry(test["name"], labels[0], test["command"]))
+            folder = test["name"].split(".")[0]
+            if folder in folders and "command" in test:
+                entries.append(Entry(test["name"], folder, test["command"]))
         return entries
 
 
@@ -103,8 +102,8 @@ def run(entry: Entry, most_seconds: float, environment: dict[str, str]) -> Run:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         begin = time.monotonic()
         # A group of its own: tests have children, which must not outlive a test that hangs.
-        process = subprocess.Popen(entry.command, env={**os.environ, "TMPDIR": scratch, **environment},
-                                   cwd=scratch, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        process = subprocess.Popen(entry.command, cwd=scratch, env={
+            **os.environ, "TMPDIR": scratch, "GTEST_FAIL_FAST": "1", **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True,
                                    preexec_fn=limit)
         timed_out = False

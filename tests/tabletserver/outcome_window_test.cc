@@ -83,6 +83,29 @@ TEST_F(OutcomeWindowTest, SlotsAndNumbersHaveLimits) {
   EXPECT_EQ(applied_, 0);
 }
 
+TEST(OutcomeWindowForgetTest, AClientThatIsSilentIsForgotten) {
+  OutcomeWindow window(absl::Milliseconds(1));
+  const auto apply = [] { return ResponseOf(""); };
+  ASSERT_OK(window.Run({7, 0, 1}, {}, apply).status());
+  absl::SleepFor(absl::Milliseconds(2));
+  ASSERT_OK(window.Run({8, 0, 1}, {}, apply).status());
+  EXPECT_EQ(window.slots(), 1u);
+}
+
+TEST(OutcomeWindowForgetTest, AClientWithARequestUnderWayIsNotForgotten) {
+  OutcomeWindow window(absl::Milliseconds(1));
+  const auto apply_slowly = [&] {
+    absl::SleepFor(absl::Milliseconds(2));
+    EXPECT_OK(window.Run({8, 0, 1}, {}, [] { return ResponseOf(""); }).status());
+    return ResponseOf("slow");
+  };
+  ASSERT_OK(window.Run({7, 0, 1}, {}, apply_slowly).status());
+  EXPECT_EQ(window.slots(), 2u);
+  ASSERT_OK_AND_ASSIGN(const MutateResponse again,
+                       window.Run({7, 0, 1}, {}, [] { return ResponseOf("again"); }));
+  EXPECT_EQ(again, ResponseOf("slow"));
+}
+
 // A request that is under way until Finish().
 class OutcomeWindowConcurrencyTest : public OutcomeWindowTest {
  protected:
