@@ -159,6 +159,17 @@ TEST_P(LogFailureTest, WithoutANextSegmentTheLogStaysUnchanged) {
   EXPECT_EQ(read.sequences, Range(1, 2));
 }
 
+TEST_P(LogFailureTest, AnUnfinishedFileThatCannotBeRemovedIsAnError) {
+  auto log = NewLog(&fs_);
+  ASSERT_OK(Add(log.get(), 1, Payload(1, 16000)));
+  ASSERT_OK(memory_.NewWritableFile("log/segment.tmp").status());
+  fs_.FailCalls({.kinds = {FileCall::kRemoveFile}, .path_contains = "segment.tmp"},
+                absl::InternalError("injected"));
+  EXPECT_THAT(Add(log.get(), 2, Payload(2, 16000)).ToString(), HasSubstr("injected"));
+  fs_.ClearFaults();
+  EXPECT_OK(Add(log.get(), 2, Payload(2, 16000)));
+}
+
 TEST_P(LogFailureTest, ALargeRecordWithoutRoomLeavesTheSpareForOthers) {
   auto log = NewLog(&fs_);
   ASSERT_OK(Add(log.get(), 1, Payload(1, 16000)));

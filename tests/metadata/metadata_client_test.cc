@@ -281,6 +281,17 @@ TEST_F(MetadataClientTest, AnErrorOfTheServerIsReturned) {
   EXPECT_THAT(Read(), testing::HasSubstr("no read"));
 }
 
+TEST_F(MetadataClientTest, AnErrorOfTheSinkEndsTheRead) {
+  for (const std::string end : {"a", "b"}) ASSERT_OK(Mutate({end}));
+  int cells = 0;
+  const absl::Status status = client_.Read({.range = MetadataRows(kTable)}, [&](const ReadCell&) {
+    ++cells;
+    return absl::CancelledError("enough");
+  });
+  EXPECT_STATUS(kCancelled, "enough", status);
+  EXPECT_EQ(cells, 1);
+}
+
 TEST_F(MetadataClientTest, RowsOfTwoTabletsAreNotMutatedTogether) {
   Server* const second = Add("metadata-3");
   const auto are_together = [&](std::string_view a, std::string_view b) {

@@ -249,6 +249,15 @@ TEST(MetadataFormatTest, ATabletsRowsAreDecodedAsTheyWereEncoded) {
   }
 }
 
+// Lookups do not wait for a disk.
+TEST(MetadataFormatTest, LocationsAreInMemory) {
+  const TableLayout layout = MetadataLayout();
+  const FamilyLayout* const family = layout.FindFamily("location");
+  ASSERT_NE(family, nullptr);
+  EXPECT_TRUE(layout.groups[layout.GroupIndex(family->group_id)].options.in_memory);
+  EXPECT_FALSE(layout.groups[0].options.in_memory);
+}
+
 TEST(MetadataFormatTest, ATabletThatEndsBeforeItBeginsIsDataLoss) {
   MetadataCells cells;
   ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeNewTablet(RowRange::StartingAt("m"))));

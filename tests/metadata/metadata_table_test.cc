@@ -113,6 +113,16 @@ TEST_F(MetadataTableTest, AGapBetweenTabletsIsDataLoss) {
   EXPECT_STATUS(kDataLoss, "\"e\"", metadata_.ReadTable(8));
 }
 
+TEST_F(MetadataTableTest, ARowInAGapIsInNoTablet) {
+  ASSERT_OK(metadata_.AddTable(8, {RowRange::RightOpen("", "d"), RowRange::StartingAt("e")}));
+  EXPECT_STATUS(kNotFound, "no tablet of table 8 with row \"d\"",
+                metadata_.FindTablets(8, "d", 10, true).status());
+  ASSERT_OK_AND_ASSIGN(const std::vector<TabletLocation> tablets,
+                       metadata_.FindTablets(8, "e", 10, true));
+  ASSERT_EQ(tablets.size(), 1u);
+  EXPECT_EQ(tablets[0].rows, RowRange::StartingAt("e"));
+}
+
 TEST_F(MetadataTableTest, AChangeAffectsOnlyItsTablet) {
   ASSERT_OK(metadata_.AddTable(8, kTablets));
   TabletChange change;

@@ -78,5 +78,22 @@ TEST_F(GroupWriterTest, ABatchIsAppliedWholeOrNotAtAll) {
   EXPECT_STATUS(kUnavailable, "not in one tablet", apply({{"a", good}, {"b", good}}));
 }
 
+// The family may have been removed since the batch was checked.
+TEST_F(GroupWriterTest, ABatchIsCheckedAgainAsAWholeAfterAChangeOfTheSchema) {
+  std::string good, bad;
+  AppendOperation(&good, {.family = "f", .qualifier = "q", .value = "v"});
+  AppendOperation(&bad, {.family = "g", .qualifier = "q", .value = "v"});
+  const EncodedMutation mutations[] = {{"a", good}, {"b", bad}, {"c", good}};
+  const TableLayout checked_against = *tablet_->Layout();
+  std::vector<absl::Status> statuses(3);
+  EXPECT_TRUE(server_->writer().Apply({.tablet = tablet_.get(),
+                                       .layout = &checked_against,
+                                       .mutations = mutations,
+                                       .is_batch = true},
+                                      absl::MakeSpan(statuses)));
+  for (const absl::Status& status : statuses) EXPECT_STATUS(kNotFound, "\"g\"", status);
+  EXPECT_TRUE(tablet_->Version()->groups()[0].active->empty());
+}
+
 }  // namespace
 }  // namespace bigtable
