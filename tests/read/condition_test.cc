@@ -47,6 +47,9 @@ TEST_F(ConditionTest, NoCellPassesAfterTheLimitOfThePredicate) {
 TEST_F(ConditionTest, NoCellPassesAfterALimitBeforeTheCondition) {
   EXPECT_TRUE(Passes(Filter::ValueRegex("b"), Filter::CellsRowLimit(2)));
   EXPECT_FALSE(Passes(Filter::ValueRegex("b|c"), Filter::CellsRowLimit(1)));
+  const Filter limit = Filter::Interleave(Filter::CellsRowLimit(1), Filter::BlockAll());
+  EXPECT_TRUE(Passes(Filter::ValueRegex("a"), limit));
+  EXPECT_FALSE(Passes(Filter::ValueRegex("b|c"), limit));
 }
 
 }  // namespace

@@ -347,5 +347,20 @@ TEST_F(BackgroundWorkTest, AFailedMinorCompactionStopsNoWritesAndIsRetried) {
   EXPECT_EQ(Group().entries, 6u);
 }
 
+// A few seconds of failures are no reason to refuse writes: the retry may free the memory.
+TEST_F(BackgroundWorkTest, WritersWaitWhileFlushesFailForAShortTime) {
+  faulty_.FailCalls({{FileCall::kAppend}, ".sst"}, absl::ResourceExhaustedError("disk full"));
+  std::thread repair([&] {
+    while (database_->Statistics().failing_work.empty()) absl::SleepFor(absl::Milliseconds(1));
+    absl::SleepFor(absl::Milliseconds(300));
+    faulty_.ClearFaults();
+  });
+  const std::string value(100'000, 'v');
+  for (uint64_t bytes = 0; bytes < 2 * MemoryBudget::kMinimum; bytes += value.size()) {
+    EXPECT_OK(table_->Apply(RowMutation(RowName(next_++)).Set("f:q", Timestamp(1), value)));
+  }
+  repair.join();
+}
+
 }  // namespace
 }  // namespace bigtable
