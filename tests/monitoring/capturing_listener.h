@@ -48,7 +48,7 @@ class CapturingListener final : public EventListener {
   }
   void OnMinorCompactionEnded(const MinorCompactionEvent& e) override {
     if (!IsOfUser(e.location)) return;
-    EXPECT_GE(e.duration, absl::ZeroDuration());
+    EXPECT_GT(e.duration, absl::ZeroDuration());
     uint64_t bytes = 0;
     for (const EventFile& file : e.outputs) bytes += file.bytes;
     EXPECT_EQ(bytes, e.bytes_written);
@@ -66,6 +66,7 @@ class CapturingListener final : public EventListener {
   }
   void OnCompactionEnded(const CompactionEvent& e) override {
     if (!IsOfUser(e.location)) return;
+    EXPECT_GT(e.duration, absl::ZeroDuration());
     Add(Cat("compaction ended ", Show(e.location), " ", e.outputs.size(), " files ",
             e.bytes_read > 0 ? "read " : "", e.status.ToString()));
   }

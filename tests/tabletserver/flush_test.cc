@@ -123,6 +123,19 @@ TEST_F(FlushTest, ChangesThatMetadataDoesNotTakeTogetherAnyMoreAreCommittedInPar
   EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
+TEST_F(FlushTest, ChangesThatMetadataDoesNotTakeTogetherAnyMoreAreAtLastCommittedOneByOne) {
+  AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateEverything();
+  LimitedStore store(&root_, 100);
+  store.most_by_now = 1;
+  server_->mutable_environment()->store = &store;
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_FALSE(server_->rotation().HasImmutable());
+  EXPECT_EQ(store.commits, 3);  // both, the first, and the second
+}
+
 // The first change may have been committed, so its file stays. The files of the others are removed.
 TEST_F(FlushTest, ACommitThatFailsLeavesTheFilesThatMetadataMayName) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();

@@ -80,5 +80,16 @@ TEST_F(MemtableRotationTest, ALogThatIsTooLongRotatesMemtablesThatNeedItsBeginni
   EXPECT_TRUE(server_->rotation().HasImmutable());
 }
 
+// A compaction of any table erases the old bytes of the log if it has mutations of a deleted one.
+TEST_F(MemtableRotationTest, TheLogHasMutationsOfADeletedTableUntilTheyAreErased) {
+  AddOtherTablet();
+  ASSERT_OK(Write("row"));
+  EXPECT_FALSE(server_->rotation().HasLogged(kOtherTableId));
+  server_->RemoveTablet(tablet_->id());
+  EXPECT_TRUE(server_->rotation().HasLogged(kOtherTableId));
+  server_->rotation().NoteErased(server_->visible());
+  EXPECT_FALSE(server_->rotation().HasLogged(kOtherTableId));
+}
+
 }  // namespace
 }  // namespace bigtable

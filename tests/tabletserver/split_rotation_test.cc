@@ -182,6 +182,13 @@ TEST_F(SplitRotationTest, AHalfThatIsRemovedDoesNotWaitAnyMore) {
   EXPECT_EQ(server_->rotation().MemtablesToFlush().size(), 1u);
 }
 
+TEST_F(SplitRotationTest, AHalfThatIsForgottenIsNotFlushed) {
+  server_->rotation().RotateEverything();
+  const size_t due = server_->rotation().MemtablesToFlush().size();
+  server_->ForgetTablet(*halves_.right);
+  EXPECT_EQ(server_->rotation().MemtablesToFlush().size(), due - 1);
+}
+
 TEST_F(SplitRotationTest, ASplitTabletDoesNotReplaceItsHalf) {
   server_->rotation().RotateAll(halves_.right.get());
   server_->rotation().RotateAll(tablet_.get());  // it has the id of the right half
