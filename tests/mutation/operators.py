@@ -56,13 +56,17 @@ ASSERTION = re.compile(r"\b(ABSL_ASSERT|static_assert|assert)\(")
 
 
 def masked(text: str) -> str:
-    """`text` with the insides of comments, strings, characters and assertions as spaces, of the same
-    length."""
+    """`text` with comments, assertions and the insides of strings and characters as spaces, of the
+    same length."""
     def blank(part: str) -> str:
         return re.sub(r"[^\n]", " ", part)
 
+    def mask(found: re.Match) -> str:
+        part = found.group()
+        return blank(part) if part[0] == "/" else part[0] + blank(part[1:-1]) + part[-1]
+
     kinds = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.S)
-    code = kinds.sub(lambda found: blank(found.group()), text)
+    code = kinds.sub(mask, text)
     for assertion in ASSERTION.finditer(code):
         end = operand_end(code, assertion.end())
         code = code[:assertion.start()] + blank(code[assertion.start():end + 1]) + code[end + 1:]

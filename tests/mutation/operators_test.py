@@ -66,7 +66,7 @@ class OperatorsTest(unittest.TestCase):
     def test_masks_comments_and_strings_to_the_same_length(self):
         text = 'a("x // y"); /* b\nc */ d(\'"\'); // e'
         self.assertEqual(len(masked(text)), len(text))
-        self.assertEqual(masked(text).split(), ["a(", ");", "d(", ");"])
+        self.assertEqual(masked(text).split(), ['a("', '");', "d('", "');"])
 
 
 class SwitchedTest(unittest.TestCase):
@@ -79,6 +79,7 @@ class SwitchedTest(unittest.TestCase):
                 ("  x = a == b && c;", "  x = (on1 != ((on1 != bool(a == b)) && (on1 != bool(c))));"),
                 ("  return f(a, b && c);",
                  "  return f(a, (on1 != ((on1 != bool(b)) && (on1 != bool(c)))));"),
+                ("  x = a && b == 'c';", "  x = (on1 != ((on1 != bool(a)) && (on1 != bool(b == 'c'))));"),
                 ("  return a ? b : c || d[0];",
                  "  return a ? b : (on1 != ((on1 != bool(c)) || (on1 != bool(d[0]))));"),
                 ("  for (; a::b || c; ) {",

@@ -31,6 +31,41 @@ TEST_F(FlushClaimTest, AFlushOfTheServerWaitsForAClaimedTablet) {
   flush.join();
 }
 
+TEST_F(FlushClaimTest, ARequestWaitsUntilTheServerIsFlushed) {
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(background_.ClaimTablet(tablet_.get(), {}));
+  EXPECT_OK(background_.Start({server_.get()}, 0, nullptr));
+  std::atomic<bool> done{false};
+  std::thread request([&] {
+    EXPECT_OK(background_.FlushServer(server_.get(), {}));
+    done = true;
+  });
+  absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_FALSE(done);
+  background_.ReleaseTablet(tablet_.get());
+  request.join();
+  EXPECT_FALSE(tablet_->HasImmutable(0));
+  background_.Stop();
+}
+
+TEST_F(FlushClaimTest, AClaimedTabletIsNotCompacted) {
+  const auto runs = [&] { return tablet_->Version()->groups()[0].runs.size(); };
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_OK(Write("row"));
+    server_->rotation().RotateAll(tablet_.get());
+    ASSERT_OK(background_.FlushNow(server_.get()));
+  }
+  ASSERT_EQ(runs(), 12u);
+  ASSERT_OK(background_.ClaimTablet(tablet_.get(), {}));
+  EXPECT_OK(background_.Start({server_.get()}, 1, nullptr));
+  absl::SleepFor(absl::Milliseconds(50));
+  EXPECT_EQ(runs(), 12u);
+  background_.ReleaseTablet(tablet_.get());
+  for (int i = 0; i < 20000 && runs() == 12; ++i) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_LT(runs(), 12u);
+  background_.Stop();
+}
+
 // Together with that tablet, the flush needs no sync of the log.
 TEST_F(FlushClaimTest, ABackgroundFlushWaitsALittleForAClaimedTablet) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
