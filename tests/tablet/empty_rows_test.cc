@@ -179,6 +179,18 @@ TEST_F(EmptyRowsTest, AReportPassesWritesThatTheWalkHasSeen) {
   EXPECT_EQ(Skip("b", 1), "b");
 }
 
+TEST_F(EmptyRowsTest, AWriteThatAWalkHasSeenDoesNotLimitLaterReports) {
+  last_ = 10;
+  Watch("b");
+  Report("b", "h", 10);
+  Write("f");
+  Report("b", "h", 11);
+  ASSERT_EQ(Skip("b", 11), "h");
+  Write("p");
+  Report("b", "m", 11);  // has not seen the last write, which is behind it
+  EXPECT_EQ(Skip("b", 11), "m");
+}
+
 // Notes that are dropped must not be missed by a read that began before them.
 TEST_F(EmptyRowsTest, AReportAfterNotesWereDroppedHasSeenThem) {
   Watch("b");
