@@ -28,9 +28,11 @@
 #include "server/admin/table_admin_service.h"
 #include "server/calls/admission.h"
 #include "server/calls/authentication.h"
+#include "server/calls/call_queues.h"
 #include "server/calls/client_errors.h"
 #include "server/data/data_service.h"
 #include "server/data/response_params.h"
+#include "server/data/served_service.h"
 #include "server/data/served_tables.h"
 #include "server/monitor/monitor.h"
 #include "support/temp_directory.h"
@@ -56,7 +58,7 @@ class ServerParts {
   ~ServerParts() {
     admission_.Close();
     if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now());
-    if (data_ != nullptr) data_->Shutdown();
+    if (queues_ != nullptr) queues_->Shutdown();
     grpc_ = nullptr;
     data_ = nullptr;
   }
@@ -75,19 +77,25 @@ class ServerParts {
                                                          kInstance, &authentication_);
     grpc::ServerBuilder builder;
     builder.RegisterService(admin_.get());
-    data_ = std::make_unique<server::DataService>(&tables_, params_.get(), &errors_,
-                                                  &authentication_, &monitor_, &admission_,
-                                                  builder.AddCompletionQueue(), kThreads, kStreams);
+    queues_ = std::make_unique<server::CallQueues>(builder.AddCompletionQueue(), kThreads);
+    const server::ServedParts parts = {.queues = queues_.get(),
+                                       .admission = &admission_,
+                                       .response_params = params_.get(),
+                                       .errors = &errors_,
+                                       .monitor = &monitor_};
+    data_ = std::make_unique<server::DataService>(parts, &tables_, &authentication_, kStreams);
     builder.RegisterService(data_.get());
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
     grpc_ = builder.BuildAndStart();
     if (grpc_ == nullptr || port == 0) {
-      data_ = nullptr;
+      queues_ = nullptr;  // of which gRPC would complain later
       return absl::UnavailableError("no server on 127.0.0.1");
     }
     address_ = Cat("127.0.0.1:", port);
-    return data_->Start();
+    BT_RETURN_IF_ERROR(queues_->Start());
+    data_->StartMethods();
+    return absl::OkStatus();
   }
   const std::string& address() const { return address_; }
 
@@ -113,6 +121,7 @@ class ServerParts {
   std::unique_ptr<server::ResponseParams> params_;
   std::unique_ptr<server::TableAdminService> admin_;
   server::Admission admission_;
+  std::unique_ptr<server::CallQueues> queues_;
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<server::DataService> data_;
   std::string address_;
