@@ -34,17 +34,26 @@ class CrossedContent {
     return qualifiers;
   }
 
+  // What is left of the rows.
+  enum class Left {
+    kAny,    // what random mutations leave, which may be no row
+    kWhole,  // and in each part, after them, all rows with cells at the ends of the table's ranges
+  };
+
   // `most`: random mutations in each part. Few leave rows that lack what their neighbours have.
-  CrossedContent(uint64_t seed, int64_t most) : model_(MakeSchema()) {
+  CrossedContent(uint64_t seed, int64_t most, Left left) : model_(MakeSchema()) {
     Random random(seed);
     // A row without the column that the next row has.
-    Add({"a", {{.family = "f", .qualifier = "o", .timestamp = kMilli, .value = "a"}}},
-        kFirstMicros);
-    Add({"b", {{.family = "f", .qualifier = "q", .timestamp = kMilli, .value = "b"}}},
-        kFirstMicros);
+    Add(Set("a", "f", "o", 1, "a"), kFirstMicros);
+    Add(Set("b", "f", "q", 1, "b"), kFirstMicros);
     AddSome(random, most, kFirstMicros);
+    if (left == Left::kWhole) AddWholeRows(kFirstMicros);
     begins_late_ = mutations_.size();
     AddSome(random, most, kLastMicros);
+    if (left == Left::kWhole) {
+      AddWholeRows(kLastMicros);
+      Add(Set("a", "fg", "o", 2, "f0"), kLastMicros);
+    }
   }
 
   static TableSchema MakeSchema() {
@@ -76,6 +85,36 @@ class CrossedContent {
   void Add(const ModelMutation& mutation, int64_t micros) {
     mutations_.push_back(mutation);
     model_.Apply(mutations_.size(), micros, mutation);
+  }
+  static ModelMutation Set(const std::string& row, const std::string& family,
+                           const std::string& qualifier, int64_t millis, const char* value) {
+    return {
+        row,
+        {{.family = family, .qualifier = qualifier, .timestamp = millis * kMilli, .value = value}}};
+  }
+  static ModelMutation Delete(ModelOperation::Kind kind, const std::string& row,
+                              const std::string& qualifier, int64_t millis, int64_t end = 0) {
+    return {row,
+            {{.kind = kind,
+              .family = "f",
+              .qualifier = qualifier,
+              .timestamp = millis * kMilli,
+              .end = end * kMilli}}};
+  }
+  // Three rows, each of which lacks a column that its neighbours have. A deletion of versions takes
+  // some of a column, and leaves others on both sides.
+  void AddWholeRows(int64_t micros) {
+    using Kind = ModelOperation::Kind;
+    for (const ModelMutation& mutation :
+         {Set("a", "f", "o", 1, "a"), Set("a", "f", "o", 2, "f0"), Set("a", "f", "o", 3, ""),
+          Delete(Kind::kDeleteCell, "a", "o", 2), Set("a", "f", "p", 2, "q"),
+          Set("a", "fg", "q", 1, "a"), Set("ab", "f", "p", 1, "q"), Set("ab", "f", "p", 2, "f0"),
+          Set("ab", "f", "p", 3, "a"), Delete(Kind::kDeleteTimeRange, "ab", "p", 2, 3),
+          Set("ab", "f", "q", 2, "a"), Set("ab", "fg", "", 1, "q"), Set("ab", "i", "o", 1003, ""),
+          Set("b", "f", "o", 2, "q"), Set("b", "f", "q", 1, ""), Set("b", "f", "q", 3, "a"),
+          Set("b", "f", "", 2, "f0"), Set("b", "e", "q", 1004, "a")}) {
+      Add(mutation, micros);
+    }
   }
   void AddSome(Random& random, int64_t most, int64_t micros) {
     for (int64_t i = random.Between(most / 2, most); i > 0; --i) {

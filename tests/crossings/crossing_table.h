@@ -205,7 +205,7 @@ inline CrossingDimension CrossedFilters() {
        AFilter({.kind = Kind::kCellsRowLimit, .n = 2}),
        AFilter({.kind = Kind::kCellsRowOffset, .n = 1}),
        AFilter({.kind = Kind::kStripValue}),
-       AFilter({.kind = Kind::kValueRange, .begin = "a", .end = "g"}),
+       AFilter({.kind = Kind::kValueRange, .begin = "a", .end = "q"}),
        AFilter({.kind = Kind::kValueRange, .begin = after_a, .end = after_q}),
        AFilter({.kind = Kind::kRowSample, .probability = 0.5}),
        AFilter({.kind = Kind::kApplyLabel, .begin = "label"}),
@@ -367,7 +367,7 @@ inline std::vector<CrossingDimension> CrossedOptions() {
       OfRead(
           "own writes",
           {SomeOwnWrites("none", {}),
-           SomeOwnWrites("a column of its own", {OwnSet("a", "f", "p", 1)}),
+           SomeOwnWrites("a column of its own", {OwnSet("b", "f", "p", 1)}),
            SomeOwnWrites("an existing column",
                          {OwnSet("b", "f", "q", 1), OwnSet("ab", "fg", "", 1)}),
            SomeOwnWrites("another version", {OwnSet("a", "fg", "q", 3), OwnSet("a", "fg", "q", 2)}),

@@ -145,7 +145,7 @@ std::string Describe(const std::vector<ModelRow>& rows) {
 // Databases with one content, each made when a case needs it, and kept until another place.
 class CrossedRun {
  public:
-  CrossedRun(uint64_t seed, int64_t most) : content_(seed, most) {}
+  CrossedRun(uint64_t seed, int64_t most, CrossedContent::Left left) : content_(seed, most, left) {}
 
   // False if the case has failed.
   bool Try(const Crossing& crossing) {
@@ -213,7 +213,7 @@ constexpr int kMostFailures = 3;
 TEST(CrossingsTest, EachPairOfCallsOptionsAndSettingsReturnsWhatTheModelDoes) {
   Random random(1);
   const std::vector<Crossing> cases = CrossingCases().Cover(random);
-  CrossedRun run(1, kFewMutations);
+  CrossedRun run(1, kFewMutations, CrossedContent::Left::kWhole);
   int failures = 0;
   for (const Crossing& crossing : cases) {
     if (!run.Try(crossing) && ++failures == kMostFailures) break;
@@ -228,7 +228,10 @@ TEST(CrossingsTest, RandomCombinationsOverRandomContentsReturnWhatTheModelDoes) 
   const CrossingCases cases;
   ForEachSeed(kSanitized ? 4 : 12, [&](uint64_t seed) {
     Random random(seed);
-    CrossedRun run(random.Next(), random.OneIn(2) ? kFewMutations : kManyMutations);
+    const uint64_t seed_of_content = random.Next();
+    const int64_t most = random.OneIn(2) ? kFewMutations : kManyMutations;
+    CrossedRun run(seed_of_content, most,
+                   random.OneIn(2) ? CrossedContent::Left::kWhole : CrossedContent::Left::kAny);
     int failures = 0;
     for (int i = 0; i < kPlaces; ++i) {
       for (const Crossing& crossing : cases.DrawInOnePlace(random, kCasesInEach)) {
