@@ -27,8 +27,11 @@ namespace bigtable {
 // --- Descriptions of cells and rows ---
 
 inline std::string Describe(const ModelCell& cell) {
-  return Cat(cell.family, ":", absl::CHexEscape(cell.qualifier.substr(0, 20)), "@", cell.timestamp,
-             "=", Quoted(std::string_view(cell.value).substr(0, 12)), "/", cell.value.size());
+  std::string text =
+      Cat(cell.family, ":", absl::CHexEscape(cell.qualifier.substr(0, 20)), "@", cell.timestamp,
+          "=", Quoted(std::string_view(cell.value).substr(0, 12)), "/", cell.value.size());
+  for (const std::string& label : cell.labels) text += Cat(" ", Quoted(label));
+  return text;
 }
 inline std::string Describe(const ModelRow& row) {
   std::string text = Quoted(std::string_view(row.key).substr(0, 20));

@@ -93,26 +93,41 @@ class CrossedContent {
         {{.family = family, .qualifier = qualifier, .timestamp = millis * kMilli, .value = value}}};
   }
   static ModelMutation Delete(ModelOperation::Kind kind, const std::string& row,
-                              const std::string& qualifier, int64_t millis, int64_t end = 0) {
+                              const std::string& family, const std::string& qualifier = "",
+                              int64_t millis = 0, int64_t end = 0) {
     return {row,
             {{.kind = kind,
-              .family = "f",
+              .family = family,
               .qualifier = qualifier,
               .timestamp = millis * kMilli,
               .end = end * kMilli}}};
   }
-  // Three rows, each of which lacks a column that its neighbours have. A deletion of versions takes
-  // some of a column, and leaves others on both sides.
+  // Three rows, each of which lacks a column that its neighbours have. Each deletion takes
+  // something, and leaves something beside it.
   void AddWholeRows(int64_t micros) {
     using Kind = ModelOperation::Kind;
-    for (const ModelMutation& mutation :
-         {Set("a", "f", "o", 1, "a"), Set("a", "f", "o", 2, "f0"), Set("a", "f", "o", 3, ""),
-          Delete(Kind::kDeleteCell, "a", "o", 2), Set("a", "f", "p", 2, "q"),
-          Set("a", "fg", "q", 1, "a"), Set("ab", "f", "p", 1, "q"), Set("ab", "f", "p", 2, "f0"),
-          Set("ab", "f", "p", 3, "a"), Delete(Kind::kDeleteTimeRange, "ab", "p", 2, 3),
-          Set("ab", "f", "q", 2, "a"), Set("ab", "fg", "", 1, "q"), Set("ab", "i", "o", 1003, ""),
-          Set("b", "f", "o", 2, "q"), Set("b", "f", "q", 1, ""), Set("b", "f", "q", 3, "a"),
-          Set("b", "f", "", 2, "f0"), Set("b", "e", "q", 1004, "a")}) {
+    for (const ModelMutation& mutation : {Set("a", "f", "o", 1, "a"),
+                                          Set("a", "f", "o", 2, "f0"),
+                                          Set("a", "f", "o", 3, ""),
+                                          Delete(Kind::kDeleteCell, "a", "f", "o", 2),
+                                          Set("a", "f", "p", 2, "q"),
+                                          Set("a", "e", "o", 1004, "f0"),
+                                          Delete(Kind::kDeleteFamily, "a", "e"),
+                                          Set("a", "fg", "p", 1, "q"),
+                                          Delete(Kind::kDeleteColumn, "a", "fg", "p"),
+                                          Set("a", "fg", "q", 1, "a"),
+                                          Set("ab", "f", "p", 1, "q"),
+                                          Set("ab", "f", "p", 2, "f0"),
+                                          Set("ab", "f", "p", 3, "a"),
+                                          Delete(Kind::kDeleteTimeRange, "ab", "f", "p", 2, 3),
+                                          Set("ab", "f", "q", 2, "a"),
+                                          Set("ab", "fg", "", 1, "q"),
+                                          Set("ab", "i", "o", 1003, ""),
+                                          Set("b", "f", "o", 2, "q"),
+                                          Set("b", "f", "q", 1, ""),
+                                          Set("b", "f", "q", 3, "a"),
+                                          Set("b", "f", "", 2, "f0"),
+                                          Set("b", "e", "q", 1004, "a")}) {
       Add(mutation, micros);
     }
   }

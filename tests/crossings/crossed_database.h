@@ -244,6 +244,16 @@ class CrossedDatabase {
       batch.Apply(table_, mutation);
       return front_->Apply(batch);
     }
+    return WriteIf(mutation);
+  }
+  // By a condition that nothing matches, or by one that is met if the row has anything: that one
+  // has the mutation on both sides.
+  absl::Status WriteIf(const RowMutation& mutation) {
+    is_all_ = !is_all_;
+    if (is_all_) {
+      return table_->CheckAndMutateRow(mutation.row(), Filter::PassAll(), mutation, mutation)
+          .status();
+    }
     RowMutation never(mutation.row());
     never.DeleteRow();
     BT_ASSIGN_OR_RETURN(
@@ -286,6 +296,7 @@ class CrossedDatabase {
   std::shared_ptr<const Snapshot> old_snapshot_;
   Database* front_ = nullptr;  // of table_
   Table* table_ = nullptr;
+  bool is_all_ = false;  // the condition of the last write by WriteIf
 };
 
 }  // namespace bigtable

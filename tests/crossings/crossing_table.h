@@ -187,14 +187,9 @@ inline CrossingDimension CrossedFilters() {
   const std::string after_a("a\0", 2), after_o("o\0", 2), after_p("p\0", 2), after_q("q\0", 2);
   return OfRead(
       "filter",
-      {AFilter({}),
-       AFilter({.kind = Kind::kBlockAll}, kIsPermitted),
-       AFilter(latest),
-       AFilter(family),
-       AFilter({.kind = Kind::kFamilyRegex, .regex = 4}, kIsPermitted),
-       AFilter({.kind = Kind::kFamilyRegex, .regex = 6}),
-       AFilter(column),
-       AFilter(prefix),
+      {AFilter({}), AFilter({.kind = Kind::kBlockAll}, kIsPermitted), AFilter(latest),
+       AFilter(family), AFilter({.kind = Kind::kFamilyRegex, .regex = 4}, kIsPermitted),
+       AFilter({.kind = Kind::kFamilyRegex, .regex = 6}), AFilter(column), AFilter(prefix),
        AFilter({.kind = Kind::kColumn, .family = "f", .begin = "o"}),
        AFilter({.kind = Kind::kColumnRange, .family = "f", .begin = "o", .end = "q"}),
        AFilter({.kind = Kind::kColumnRange, .family = "f", .begin = after_o, .end = after_p}),
@@ -203,8 +198,7 @@ inline CrossingDimension CrossedFilters() {
        AFilter({.kind = Kind::kRowKeysRegex, .regex = 6}),
        AFilter({.kind = Kind::kValueRegex, .regex = 4}),
        AFilter({.kind = Kind::kCellsRowLimit, .n = 2}),
-       AFilter({.kind = Kind::kCellsRowOffset, .n = 1}),
-       AFilter({.kind = Kind::kStripValue}),
+       AFilter({.kind = Kind::kCellsRowOffset, .n = 1}), AFilter({.kind = Kind::kStripValue}),
        AFilter({.kind = Kind::kValueRange, .begin = "a", .end = "q"}),
        AFilter({.kind = Kind::kValueRange, .begin = after_a, .end = after_q}),
        AFilter({.kind = Kind::kRowSample, .probability = 0.5}),
@@ -212,7 +206,10 @@ inline CrossingDimension CrossedFilters() {
        AFilter({.kind = Kind::kChain, .filters = {prefix, latest}}),
        AFilter({.kind = Kind::kInterleave, .filters = {column, family, column}}),
        AFilter({.kind = Kind::kCondition, .filters = {column, latest, family}}),
-       AFilter({.kind = Kind::kInterleave, .filters = {{.kind = Kind::kSink}, column}})});
+       // What the sink has taken is not stripped.
+       AFilter({.kind = Kind::kChain,
+                .filters = {{.kind = Kind::kInterleave, .filters = {{.kind = Kind::kSink}, column}},
+                            {.kind = Kind::kStripValue}}})});
 }
 
 inline CrossingDimension CrossedRowSets() {
