@@ -8,6 +8,8 @@
 // Each two values are together in some case. What decides which cells a call returns is crossed
 // further (OfRead).
 //
+// An end of a range is tested only if a cell is there: CrossedContent::AddWholeRows.
+//
 // Through the server the calls of the library go by bigtable::remote, and those that are named
 // requests are made of the case itself. A new option of the library needs nothing for that: it is
 // crossed with both, unless it says what it needs that they lack.
