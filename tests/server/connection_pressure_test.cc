@@ -229,13 +229,13 @@ TEST_F(ConnectionPressureTest, AnIdleConnectionTakesItsMemoryAtMost) {
   EXPECT_EQ(server_.End(), 0);
 }
 
-// A client keeps streams beyond the limit of a connection to itself until others have ended.
+// A client keeps a stream beyond the limit of a connection to itself until another has ended.
 TEST_F(ConnectionPressureTest, AConnectionHasAThousandStreams) {
   constexpr int kLimit = 1000;
   Start({"--memory", "64MB"});
   const auto stub = server_.NewData();
-  // More than the client's buffers take, in rows of which a stream may hold one.
-  for (int i = 0; i < 1000; ++i) {
+  // More than the buffers of a connection take.
+  for (int i = 0; i < 60; ++i) {
     ASSERT_TRUE(PressedServer::WriteRow(stub.get(), absl::StrCat(i), 30'000).ok());
   }
   google::bigtable::v2::ReadRowsRequest request;
@@ -243,15 +243,30 @@ TEST_F(ConnectionPressureTest, AConnectionHasAThousandStreams) {
   const auto reads = server_.NewData(/*probes=*/false);
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
   std::vector<std::unique_ptr<grpc::ClientReader<google::bigtable::v2::ReadRowsResponse>>> streams;
-  for (int i = 0; i < kLimit + 200; ++i) {
-    contexts.push_back(std::make_unique<grpc::ClientContext>());
-    streams.push_back(reads->ReadRows(contexts.back().get(), request));
-  }
+  const auto read = [&] { return reads->ReadRows(contexts.back().get(), request); };
   const std::string open = "bigtable_grpc_streams{state=\"open\"}";
-  EXPECT_TRUE(IsSoon([&] { return server_.Metric(open) >= kLimit; }));
+  for (int i = 1; i <= kLimit; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    streams.push_back(read());  // which waits until the request has been sent
+    // Few at once, so that the server need not refuse any for want of memory.
+    if (i % 50 == 0) {
+      ASSERT_TRUE(IsSoon([&] { return server_.Metric(open) == i; }));
+    }
+  }
+  contexts.push_back(std::make_unique<grpc::ClientContext>());
+  std::atomic<bool> is_sent{false};
+  std::thread waits([&] {
+    streams.push_back(read());
+    is_sent = true;
+  });
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_FALSE(is_sent.load());
   EXPECT_EQ(server_.Metric(open), kLimit);
+  // Other connections are served.
   EXPECT_TRUE(PressedServer::WriteRow(stub.get(), "meanwhile", 100).ok());
+  contexts.front()->TryCancel();
+  waits.join();
+  EXPECT_TRUE(IsSoon([&] { return server_.Metric(open) == kLimit; }));
   for (const auto& context : contexts) context->TryCancel();
   for (const auto& stream : streams) {
     EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
