@@ -46,7 +46,8 @@ class AccessControlTest : public testing::Test {
     }
     const EncodedMutation mutation{"row", operations};
     absl::Status status;
-    AccessCheck check(control_.get(), caller);
+    const CallLimits limits;
+    AccessCheck check(control_.get(), caller, limits);
     const bool is_any = check.CheckWrites(layout_, {&mutation, 1}, {&status, 1});
     EXPECT_EQ(is_any, status.ok());
     return status;

@@ -47,7 +47,7 @@ class SitesToFuzz {
     schema.families["f"] = {};
     Require(database_->CreateTable("t", schema).ok(), "a table is created");
     health_ =
-        std::make_unique<Health>(database_.get(), directory_.path(), [](const absl::Status&) {});
+        std::make_unique<Health>(database_.get(), directory_.path(), [](const Health::State&) {});
     monitor_.rows()->Count("t", "row", RowAccess::kRead);
     monitor_.rows()->Count("t", "row\xff", RowAccess::kWrite);
     monitor_.Start(database_.get());
