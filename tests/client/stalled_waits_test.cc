@@ -391,6 +391,8 @@ TEST_F(StalledWaitsTest, AWriteLeavesTheWaitForEarlierCommitsAndAfterIsCalledInO
   schema.families["f"] = {};
   schema.observers = {HookObserver::NameOf(0)};
   Table* const t = CreateTable("t", schema);
+  Set(t, "a", "f:q", 1, "v");
+  ASSERT_OK(database_->WaitUntilQuiet());  // the log has a file in which it can continue
   std::mutex mutex;
   std::string called;
   HookObserver::Get(0)->after = [&](const ObservedMutation& mutation, uint64_t) {

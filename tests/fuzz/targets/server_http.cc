@@ -1,8 +1,7 @@
 // The status page and what is beside it: paths, parameters, headers and tokens.
 //
-//   site     1 byte   bit 0: with tokens; bit 1: for this machine only; bit 2: a header with a
-//   valid
-//                     token is added
+//   site     1 byte   bit 0: with tokens; bit 1: for this machine only; bit 2: a header
+//                     with a valid token is added
 //   method, path, host, authorization, action: pieces (fuzz/input.h)
 //   parameters: pairs of pieces, up to the end
 #include <cstdint>
@@ -11,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unistd.h>
+#include <utility>
 
 #include "bigtable/database.h"
 #include "bigtable/testing/in_memory_file_system.h"
@@ -19,6 +20,7 @@
 #include "fuzz/target.h"
 #include "server/calls/admission.h"
 #include "server/calls/authentication.h"
+#include "server/connections/acceptor.h"
 #include "server/data/streams.h"
 #include "server/health.h"
 #include "server/http/status_site.h"
@@ -55,6 +57,11 @@ class SitesToFuzz {
     std::ofstream(tokens) << "admin " << kFuzzToken << "\n";
     Require(with_tokens_.ReadTokens(tokens).ok(), "the tokens are read");
     with_tokens_.SetAdministrators("admin");
+    auto acceptor = Acceptor::Start(
+        "127.0.0.1:0", 1, [](int descriptor) { close(descriptor); },
+        [](const Acceptor::Counts&) {});
+    Require(acceptor.ok(), "a port of loopback is listened on");
+    acceptor_ = *std::move(acceptor);
   }
   ~SitesToFuzz() {
     monitor_.Stop();
@@ -69,6 +76,7 @@ class SitesToFuzz {
                            .streams = &streams_,
                            .resumption = &resumption_,
                            .admission = &admission_,
+                           .acceptor = acceptor_.get(),
                            .address = "127.0.0.1:1",
                            .directory = directory_.path(),
                            .version = "1",
@@ -86,6 +94,7 @@ class SitesToFuzz {
   std::unique_ptr<Health> health_;
   Streams streams_{[] {}};
   Admission admission_{RequestLimits(16 << 20, 16), [](const Admission::Counts&) {}};
+  std::unique_ptr<Acceptor> acceptor_;
   int resumed_ = 0;
   Resumption resumption_{[this] {
     ++resumed_;
@@ -137,7 +146,7 @@ void FuzzServerHttp(std::string_view bytes) {
   const bool may_see = !has_tokens || adds_token ||
                        request.authorization.find(kFuzzToken) != std::string::npos ||
                        request.authorization.starts_with("Basic ");
-  Require(may_see || response.code >= 400 || request.path == "/healthz",
+  Require(may_see || response.code >= 400 || request.path.starts_with("/healthz"),
           "without a token there is nothing to see");
   Require(sites.resumed() == resumed || (request.method == "POST" && request.action == "resume" &&
                                          request.path == "/resume" && may_see),
