@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -43,6 +44,8 @@ constexpr int kKeepAliveMillis = 60'000;
 // Calls that a client may have open on a connection. It keeps further ones to itself until one has
 // ended; Cloud Bigtable takes a hundred.
 constexpr int kMostStreamsOfAConnection = 1000;
+// Admin calls that run at a time, of an eighth of the threads at most.
+constexpr int kMostAdminCalls = 64;
 // How long a client may take until TLS and HTTP/2 have begun. One that sends nothing has a
 // connection that others may lack.
 constexpr int kHandshakeMillis = 20'000;
@@ -310,13 +313,13 @@ void Server::AddServices(grpc::ServerBuilder* builder) {
   data_ = std::make_unique<DataService>(parts, tables_.get(), &authentication_,
                                         options_.memory / Streams::kMemoryOfOne);
   builder->RegisterService(data_.get());
-  admin_api_ =
-      std::make_unique<AdminApi>(parts,
-                                 AdminApi::Services{.tables = table_admin_.get(),
-                                                    .instances = instance_admin_.get(),
-                                                    .operations = operations_service_.get(),
-                                                    .engine = engine_service_.get()},
-                                 AdminLog(&authentication_, log_.get()));
+  admin_api_ = std::make_unique<AdminApi>(
+      parts,
+      AdminApi::Services{.tables = table_admin_.get(),
+                         .instances = instance_admin_.get(),
+                         .operations = operations_service_.get(),
+                         .engine = engine_service_.get()},
+      std::clamp(options_.threads / 8, 1, kMostAdminCalls), AdminLog(&authentication_, log_.get()));
   admin_api_->Register(builder);
 }
 

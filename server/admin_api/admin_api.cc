@@ -9,8 +9,8 @@ constexpr int kAcceptingCalls = 1;
 template <typename Served>
 class AdminService : public ServedService {
  protected:
-  AdminService(const ServedParts& parts, Served* service, const AdminLog* log)
-      : ServedService(parts), service_(service), log_(log) {}
+  AdminService(const ServedParts& parts, Served* service, AdminTurns* turns, const AdminLog* log)
+      : ServedService(parts), service_(service), turns_(*turns), log_(log) {}
 
   template <typename Of, typename Request, typename Response>
   void Add(const char* name,
@@ -18,19 +18,21 @@ class AdminService : public ServedService {
     ServedService::Add(name, Method::kAdmin, Request::descriptor(), parts_.queues->unary_calls(),
                        kAcceptingCalls, [this, name, handler](ServedMethod* method) {
                          return std::make_unique<AdminCall<Served, Request, Response>>(
-                             method, name, service_, handler, log_);
+                             method, name, service_, handler, &turns_, log_);
                        });
   }
 
  private:
   Served* const service_;
+  AdminTurns& turns_;
   const AdminLog* const log_;
 };
 
 class TableApi final : public AdminService<TableAdminService> {
  public:
-  TableApi(const ServedParts& parts, TableAdminService* service, const AdminLog* log)
-      : AdminService(parts, service, log) {
+  TableApi(const ServedParts& parts, TableAdminService* service, AdminTurns* turns,
+           const AdminLog* log)
+      : AdminService(parts, service, turns, log) {
 #define ADMIN_METHOD(name) \
   Add("/google.bigtable.admin.v2.BigtableTableAdmin/" #name, &TableAdminService::name)
     ADMIN_METHOD(CreateTable);
@@ -74,8 +76,9 @@ class TableApi final : public AdminService<TableAdminService> {
 
 class InstanceApi final : public AdminService<InstanceAdminService> {
  public:
-  InstanceApi(const ServedParts& parts, InstanceAdminService* service, const AdminLog* log)
-      : AdminService(parts, service, log) {
+  InstanceApi(const ServedParts& parts, InstanceAdminService* service, AdminTurns* turns,
+              const AdminLog* log)
+      : AdminService(parts, service, turns, log) {
 #define ADMIN_METHOD(name) \
   Add("/google.bigtable.admin.v2.BigtableInstanceAdmin/" #name, &InstanceAdminService::name)
     ADMIN_METHOD(CreateInstance);
@@ -115,8 +118,9 @@ class InstanceApi final : public AdminService<InstanceAdminService> {
 
 class OperationsApi final : public AdminService<OperationsService> {
  public:
-  OperationsApi(const ServedParts& parts, OperationsService* service, const AdminLog* log)
-      : AdminService(parts, service, log) {
+  OperationsApi(const ServedParts& parts, OperationsService* service, AdminTurns* turns,
+                const AdminLog* log)
+      : AdminService(parts, service, turns, log) {
 #define ADMIN_METHOD(name) Add("/google.longrunning.Operations/" #name, &OperationsService::name)
     ADMIN_METHOD(ListOperations);
     ADMIN_METHOD(GetOperation);
@@ -129,20 +133,22 @@ class OperationsApi final : public AdminService<OperationsService> {
 
 class EngineApi final : public AdminService<EngineService> {
  public:
-  EngineApi(const ServedParts& parts, EngineService* service, const AdminLog* log)
-      : AdminService(parts, service, log) {
+  EngineApi(const ServedParts& parts, EngineService* service, AdminTurns* turns,
+            const AdminLog* log)
+      : AdminService(parts, service, turns, log) {
     Add("/bigtable.server.Engine/Resume", &EngineService::Resume);
   }
 };
 
 }  // namespace
 
-AdminApi::AdminApi(const ServedParts& parts, const Services& services, const AdminLog& log)
-    : log_(log) {
-  services_.push_back(std::make_unique<TableApi>(parts, services.tables, &log_));
-  services_.push_back(std::make_unique<InstanceApi>(parts, services.instances, &log_));
-  services_.push_back(std::make_unique<OperationsApi>(parts, services.operations, &log_));
-  services_.push_back(std::make_unique<EngineApi>(parts, services.engine, &log_));
+AdminApi::AdminApi(const ServedParts& parts, const Services& services, int most_running,
+                   const AdminLog& log)
+    : turns_(most_running), log_(log) {
+  services_.push_back(std::make_unique<TableApi>(parts, services.tables, &turns_, &log_));
+  services_.push_back(std::make_unique<InstanceApi>(parts, services.instances, &turns_, &log_));
+  services_.push_back(std::make_unique<OperationsApi>(parts, services.operations, &turns_, &log_));
+  services_.push_back(std::make_unique<EngineApi>(parts, services.engine, &turns_, &log_));
 }
 
 void AdminApi::Register(grpc::ServerBuilder* builder) {

@@ -27,8 +27,9 @@ class AdminApi {
     EngineService* engine = nullptr;
   };
 
-  // All outlive this.
-  AdminApi(const ServedParts& parts, const Services& services, const AdminLog& log);
+  // All outlive this. At most `most_running` calls run at a time.
+  AdminApi(const ServedParts& parts, const Services& services, int most_running,
+           const AdminLog& log);
   AdminApi(const AdminApi&) = delete;
   AdminApi& operator=(const AdminApi&) = delete;
 
@@ -37,6 +38,7 @@ class AdminApi {
   void Start();
 
  private:
+  AdminTurns turns_;
   const AdminLog log_;
   std::vector<std::unique_ptr<ServedService>> services_;
 };

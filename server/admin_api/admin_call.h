@@ -3,10 +3,13 @@
 #ifndef BIGTABLE_SERVER_ADMIN_API_ADMIN_CALL_H_
 #define BIGTABLE_SERVER_ADMIN_API_ADMIN_CALL_H_
 
+#include <atomic>
 #include <chrono>
 #include <string_view>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "google/protobuf/arena.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
@@ -35,6 +38,24 @@ class AdminLog {
   JsonLog* const log_;
 };
 
+// Keeps threads for other calls: of admin calls, which wait for one another and for the disk, so
+// many run at a time. Further ones are refused. Thread-safe.
+class AdminTurns {
+ public:
+  explicit AdminTurns(int most) : most_(most) {}
+
+  bool Enter() {
+    if (running_.fetch_add(1) < most_) return true;
+    Leave();
+    return false;
+  }
+  void Leave() { running_.fetch_sub(1); }
+
+ private:
+  const int most_;
+  std::atomic<int> running_{0};
+};
+
 template <typename Service, typename Request, typename Response>
 class AdminCall final : public ServedCall {
  public:
@@ -42,11 +63,21 @@ class AdminCall final : public ServedCall {
 
   // All outlive the call.
   AdminCall(ServedMethod* method, const char* name, Service* service, Handler handler,
-            const AdminLog* log)
-      : ServedCall(method), name_(name), service_(service), handler_(handler), log_(log) {}
+            AdminTurns* turns, const AdminLog* log)
+      : ServedCall(method),
+        name_(name),
+        service_(service),
+        handler_(handler),
+        turns_(*turns),
+        log_(log) {}
 
  private:
   Step Begin(grpc::ByteBuffer* bytes) override {
+    if (!turns_.Enter()) {
+      bytes->Clear();
+      return End(UnavailableFor(absl::Seconds(1), "too many admin calls run at this time"));
+    }
+    const absl::Cleanup leave = [this] { turns_.Leave(); };
     const auto began = std::chrono::steady_clock::now();
     google::protobuf::Arena arena;
     auto* const request = google::protobuf::Arena::CreateMessage<Request>(&arena);
@@ -62,6 +93,7 @@ class AdminCall final : public ServedCall {
   const char* const name_;
   Service* const service_;
   const Handler handler_;
+  AdminTurns& turns_;
   const AdminLog* const log_;
 };
 

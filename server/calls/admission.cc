@@ -80,6 +80,10 @@ class Admission::Stopwatch {
 absl::Status Admission::WaitToReceive(AdmittedCall* call, nanoseconds time_left) {
   const Stopwatch stopwatch(&call->admission_time_);
   const uint64_t bytes = expected_.load();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    WakeWatch();
+  }
   const bool may_wait = waiting() < limits_.most_waiting;
   if (may_wait && receiving_.Take(bytes, MostWait(time_left))) {
     call->charged_ = bytes;
@@ -138,6 +142,17 @@ absl::Status Admission::WaitToExecute(AdmittedCall* call, size_t bytes, nanoseco
   return Refusal(Reason::kExecute, "for the requests that it executes");
 }
 
+absl::Status Admission::CountMore(size_t admitted, size_t bytes) {
+  const bool is_too_large = bytes > limits_.largest;
+  if (!is_too_large &&
+      (bytes == admitted || executing_.TryTake((bytes - admitted) * RequestLimits::kCopies))) {
+    return absl::OkStatus();
+  }
+  EndExecution(admitted);
+  if (is_too_large) return TooLarge(Cat(bytes));
+  return Refusal(Reason::kExecute, "for the requests that it executes");
+}
+
 void Admission::Leave(AdmittedCall* call) {
   if (call->charged_ > 0) receiving_.Return(std::exchange(call->charged_, 0));
 }
@@ -175,13 +190,13 @@ void Admission::Watch() {
   std::unique_lock<std::mutex> lock(mutex_);
   int idle_looks = 0;
   while (!ends_) {
-    if (idle_looks >= kIdleLooks && calls_.empty() && !has_refused_) {
+    if (idle_looks >= kIdleLooks && calls_.empty() && !has_refused_ && receiving_.waiting() == 0) {
       is_asleep_ = true;
       wake_.wait(lock, [this] { return !is_asleep_ || ends_; });
       idle_looks = 0;
     }
     wake_.wait_for(lock, kLook);
-    const bool has_calls = !calls_.empty();
+    const bool has_calls = !calls_.empty() || receiving_.waiting() > 0;
     idle_looks = has_calls || has_refused_ ? 0 : idle_looks + 1;
     lock.unlock();
     if (has_calls) {
@@ -233,12 +248,13 @@ void Admission::RefuseIfTooLarge() {
   resident = ResidentMemory();
   if (!is_too_large()) return;
   resident_before_ = resident;
+  const bool did_others_wait = receiving_.waiting() > 0;
   receiving_.RefuseYoungest();
   std::vector<AdmittedCall*> youngest;
   bool is_only_one = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    is_only_one = calls_.size() == 1;
+    is_only_one = calls_.size() == 1 && !did_others_wait;
     const size_t half = (calls_.size() + 1) / 2;
     while (youngest.size() < half) {
       youngest.push_back(calls_.back());

@@ -115,6 +115,9 @@ class Admission {
     }
     return WaitToExecute(call, bytes, time_left());
   }
+  // A request that was admitted with so many bytes counts as more. Does not wait. After an error,
+  // which is one of BeginExecution, its execution has ended.
+  absl::Status CountMore(size_t admitted, size_t bytes);
   void EndExecution(size_t bytes) { executing_.Return(bytes * RequestLimits::kCopies); }
   // Instead of BeginExecution.
   void Leave(AdmittedCall* call);

@@ -15,14 +15,8 @@ namespace {
 // RFC 1952: a message begins with two bytes of its own, and ends with its size, in four bytes, the
 // least significant first.
 constexpr size_t kSizeBytes = 4;
-// Deflate does not make more of a byte.
-constexpr uint64_t kMostRatio = 1032;
 // For zlib: 15 bits of window, and a header of gzip.
 constexpr int kWindowOfGzip = 15 + 16;
-
-absl::Status DamagedError() {
-  return absl::InternalError("the request is compressed, and cannot be decompressed");
-}
 
 // A stream of zlib, which ends with the object.
 class Inflater {
@@ -54,6 +48,10 @@ std::string_view NextOf(grpc::ProtoBufferReader* reader) {
 
 }  // namespace
 
+absl::Status DamagedGzipError() {
+  return absl::InternalError("the request is compressed, and cannot be decompressed");
+}
+
 std::optional<uint64_t> GzipSize(grpc::ByteBuffer* message) {
   constexpr std::string_view kMagic = "\x1f\x8b";
   grpc::ProtoBufferReader reader(message);
@@ -75,8 +73,8 @@ std::optional<uint64_t> GzipSize(grpc::ByteBuffer* message) {
 
 absl::Status Gunzip(uint64_t size, grpc::ByteBuffer* message) {
   Inflater inflater;
-  if (!inflater.is_ready() || size > message->Length() * kMostRatio) return DamagedError();
-  const grpc::Slice output(static_cast<size_t>(size));
+  if (!inflater.is_ready() || size > message->Length() * kMostGzipRatio) return DamagedGzipError();
+  grpc::Slice output(static_cast<size_t>(size));
   z_stream* const stream = inflater.stream();
   stream->next_out = const_cast<uint8_t*>(output.begin());
   stream->avail_out = static_cast<uInt>(size);
@@ -92,7 +90,7 @@ absl::Status Gunzip(uint64_t size, grpc::ByteBuffer* message) {
     is_whole = result == Z_STREAM_END && stream->total_out == size && stream->avail_in == 0 &&
                NextOf(&reader).empty();
   }
-  if (!is_whole) return DamagedError();
+  if (!is_whole) return DamagedGzipError();
   *message = grpc::ByteBuffer(&output, 1);
   return absl::OkStatus();
 }

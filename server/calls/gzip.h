@@ -13,13 +13,19 @@
 
 namespace bigtable::server {
 
+// Deflate does not make more of a byte.
+inline constexpr uint64_t kMostGzipRatio = 1032;
+
+// INTERNAL, as gRPC's.
+absl::Status DamagedGzipError();
+
 // The size that the message says to have when it is decompressed; null: it is not compressed. A
 // message of protocol buffers never begins as one of gzip: its first byte would be the tag of a
 // field of a kind that there is not. The message is not changed.
 std::optional<uint64_t> GzipSize(grpc::ByteBuffer* message);
 
 // Replaces the message by what it is when it is decompressed: `size` bytes, as GzipSize has said.
-// INTERNAL, as gRPC's: it is damaged, or has another size. Never takes memory for more than `size`.
+// DamagedGzipError: it is damaged, or has another size. Never takes memory for more than `size`.
 absl::Status Gunzip(uint64_t size, grpc::ByteBuffer* message);
 
 }  // namespace bigtable::server

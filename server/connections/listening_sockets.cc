@@ -19,6 +19,9 @@ namespace bigtable::server {
 namespace {
 
 constexpr std::string_view kUnixPrefix = "unix:";
+// A connection whose client acknowledges nothing for so long is closed, also while there is no room
+// to send it a ping.
+constexpr int kUnacknowledgedMillis = 20'000;
 
 absl::Status CannotListen(const std::string& address, int error) {
   return absl::UnavailableError(
@@ -35,7 +38,9 @@ int Listen(const sockaddr* address, socklen_t size) {
   if (listener < 0) return -1;
   if (address->sa_family != AF_UNIX) {
     SetOption(listener, SOL_SOCKET, SO_REUSEADDR, 1);
-    SetOption(listener, IPPROTO_TCP, TCP_NODELAY, 1);  // the accepted ones inherit it
+    // The accepted ones inherit these.
+    SetOption(listener, IPPROTO_TCP, TCP_NODELAY, 1);
+    SetOption(listener, IPPROTO_TCP, TCP_USER_TIMEOUT, kUnacknowledgedMillis);
   }
   if (address->sa_family == AF_INET6) SetOption(listener, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   if (bind(listener, address, size) == 0 && listen(listener, SOMAXCONN) == 0) return listener;

@@ -21,9 +21,7 @@ class ObjectCounter {
   bool Count(const Descriptor* type, int depth) {
     while (const uint32_t tag = bytes_.ReadTag()) {
       if (WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_END_GROUP) return true;
-      const int number = WireFormatLite::GetTagFieldNumber(tag);
-      const FieldDescriptor* const field =
-          type == nullptr ? nullptr : type->FindFieldByNumber(number);
+      const FieldDescriptor* const field = FieldOf(type, tag);
       if (field == nullptr) ++count_;
       if (!Field(WireFormatLite::GetTagWireType(tag), field, depth)) return false;
     }
@@ -32,6 +30,18 @@ class ObjectCounter {
   size_t count() const { return count_; }
 
  private:
+  // Null: it is not known, or comes in a form that is not its own. Of both an object is made.
+  static const FieldDescriptor* FieldOf(const Descriptor* type, uint32_t tag) {
+    if (type == nullptr) return nullptr;
+    const FieldDescriptor* const field =
+        type->FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag));
+    if (field == nullptr) return nullptr;
+    const WireFormatLite::WireType form = WireFormatLite::GetTagWireType(tag);
+    const bool is_packed =
+        form == WireFormatLite::WIRETYPE_LENGTH_DELIMITED && field->is_packable();
+    const auto field_type = static_cast<WireFormatLite::FieldType>(field->type());
+    return is_packed || form == WireFormatLite::WireTypeForFieldType(field_type) ? field : nullptr;
+  }
   bool Field(WireFormatLite::WireType wire_type, const FieldDescriptor* field, int depth) {
     switch (wire_type) {
       case WireFormatLite::WIRETYPE_VARINT: {

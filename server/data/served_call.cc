@@ -1,5 +1,6 @@
 #include "server/data/served_call.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -126,12 +127,20 @@ absl::Status ServedCall::Admit(size_t* counted) {
   };
   const std::optional<uint64_t> unpacked = GzipSize(&request_);
   if (!unpacked.has_value()) return begin(counted_size());
-  // What it is when it is decompressed counts, and is not made before it may be.
-  SERVER_RETURN_IF_ERROR(begin(*unpacked));
-  absl::Status status = Gunzip(*unpacked, &request_);
-  if (status.ok() && counted_size() <= *counted) return status;
-  admission->EndExecution(*counted);
-  return status.ok() ? begin(counted_size()) : status;
+  // What it is when it is decompressed counts, and is not made before it may be. Nobody waits for
+  // room for a size that cannot be true.
+  if (*unpacked > request_.Length() * kMostGzipRatio) {
+    admission->Leave(this);
+    return DamagedGzipError();
+  }
+  SERVER_RETURN_IF_ERROR(begin(std::max<size_t>(*unpacked, request_.Length())));
+  if (absl::Status status = Gunzip(*unpacked, &request_); !status.ok()) {
+    admission->EndExecution(*counted);
+    return status;
+  }
+  const size_t admitted = *counted;
+  *counted = std::max(admitted, counted_size());
+  return admission->CountMore(admitted, *counted);
 }
 
 // After the step another thread may run the next one.

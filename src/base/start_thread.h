@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_BASE_START_THREAD_H_
 #define BIGTABLE_BASE_START_THREAD_H_
 
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -20,6 +21,8 @@ template <typename Body>
 absl::StatusOr<std::thread> StartThread(Body body) {
   try {
     return std::thread(std::move(body));
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("no thread can be started: there is no memory for it");
   } catch (const std::system_error& error) {
     return absl::ResourceExhaustedError(Cat("no thread can be started: ", error.code().message()));
   }

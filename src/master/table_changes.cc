@@ -348,8 +348,15 @@ absl::Status TableChanges::Finish() {
     if (known.contains(table_id)) continue;
     BT_RETURN_IF_ERROR(BeginDeletion(table_id));
     // If an earlier master has begun it, there may be work that stalls. The next look finds its
-    // end.
-    if (AwaitWork(table_id, at_once).ok()) BT_RETURN_IF_ERROR(ForgetTablets(table_id));
+    // end. Without tablets, as at an opening, there is none.
+    bool has_tablets = false;
+    {
+      MutexLock lock(&deletions_mutex_);
+      has_tablets = !deletions_[table_id].empty();
+    }
+    if (!has_tablets || AwaitWork(table_id, at_once).ok()) {
+      BT_RETURN_IF_ERROR(ForgetTablets(table_id));
+    }
   }
   return absl::OkStatus();
 }

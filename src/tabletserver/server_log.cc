@@ -93,15 +93,15 @@ absl::Status ServerLog::Maintain(const CallLimits& limits) {
 }
 
 absl::Status ServerLog::Attest(const CallLimits& limits) {
-  const std::shared_ptr<CommitLog> log = Get();
-  if (log == nullptr) return absl::OkStatus();
-  const LimitedMutexLock lock(&upkeep_mutex_, &limits, "upkeep of the log");
-  BT_RETURN_IF_ERROR(lock.status());
-  if (state_->ended()) {
+  const auto replaced_error = [&] {
     return absl::UnavailableError(
         Cat("server ", environment_->server, " has ended and is being replaced"));
-  }
-  return log->Attest(limits);
+  };
+  const std::shared_ptr<CommitLog> log = Get();
+  if (log == nullptr) return is_copied_.load() ? replaced_error() : absl::OkStatus();
+  const LimitedMutexLock lock(&upkeep_mutex_, &limits, "upkeep of the log");
+  BT_RETURN_IF_ERROR(lock.status());
+  return state_->ended() ? replaced_error() : log->Attest(limits);
 }
 
 absl::Status ServerLog::RemoveFreeSegments(const CallLimits& limits) {
@@ -162,12 +162,14 @@ absl::Status ServerLog::MakeDurable(absl::Status* unsynced) {
     return Annotate(copied, Cat("the log of server ", environment_->server, " cannot be synced (",
                                 ToStd(unsynced->message()), ") or copied"));
   }
+  is_copied_.store(true);  // before there is no log
   DropReference();
   return absl::OkStatus();
 }
 
 void ServerLog::Drop() {
   MutexLock lock(&end_mutex_);
+  is_copied_.store(false);
   DropReference();
 }
 

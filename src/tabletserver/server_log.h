@@ -120,7 +120,8 @@ class ServerLog {
   CommitLog* appending_ = nullptr;  // log_; set before started_
   std::string directory_;           // of the log; set before started_
   std::atomic<bool> started_{false};
-  uint64_t notified_segment_ = 0;  // of NoteSegment
+  std::atomic<bool> is_copied_{false};  // by MakeDurable(), and still needed
+  uint64_t notified_segment_ = 0;       // of NoteSegment
   // Of TrimIfIdle: where the log ended at the last call, and since when it has ended there.
   uint64_t idle_end_ = 0;
   SteadyTime idle_since_;

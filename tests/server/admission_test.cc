@@ -254,5 +254,25 @@ TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
   }
 }
 
+TEST_F(AdmissionTest, ARequestThatCountsAsMoreThanItWasAdmittedWithTakesTheRestOrEnds) {
+  RefusableCall call;
+  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
+  EXPECT_TRUE(admission_.CountMore(1000, 5000).ok());
+  EXPECT_EQ(admission_.executing(), 5000U);
+  admission_.EndExecution(5000);
+
+  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
+  const uint64_t largest = SmallLimits().largest;
+  EXPECT_TRUE(absl::IsResourceExhausted(admission_.CountMore(1000, largest + 1)));
+  EXPECT_EQ(admission_.executing(), 0U);
+
+  RefusableCall other;
+  ASSERT_TRUE(admission_.BeginExecution(&other, largest - 2000, LongTime).ok());
+  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
+  EXPECT_TRUE(absl::IsUnavailable(admission_.CountMore(1000, largest)));
+  EXPECT_EQ(admission_.executing(), largest - 2000);
+  admission_.EndExecution(largest - 2000);
+}
+
 }  // namespace
 }  // namespace bigtable::server

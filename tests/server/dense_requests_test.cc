@@ -52,6 +52,11 @@ TEST(CountedSizeTest, ManySmallFieldsCountMoreThanTheirBytes) {
                       "\xfb\x01" + FieldsOf(10'000, "\x20\x01") + "\xfc\x01"),
             10'001 * kCountedPerObject)
       << "of a group, in which all fields are such";
+  EXPECT_EQ(CountedOf(request, FieldsOf(10'000, "\x0b\x0c")), 10'000 * kCountedPerObject)
+      << "of a text that comes as a group";
+  EXPECT_EQ(CountedOf(request, FieldsOf(10'000, std::string("\x08\x00", 2))),
+            10'000 * kCountedPerObject)
+      << "of a text that comes as a number";
   EXPECT_EQ(CountedOf(request, "\x22\x80\x80\x04" + std::string(1 << 16, 'v')), (1 << 16) + 4)
       << "of one large text";
   EXPECT_EQ(CountedOf(request, FieldsOf(10'000, mutation) + "\xff\xff\xff\xff\xff\xff\xff"),

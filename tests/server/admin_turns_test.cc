@@ -1,0 +1,20 @@
+#include "gtest/gtest.h"
+
+#include "server/admin_api/admin_call.h"
+
+namespace bigtable::server {
+namespace {
+
+TEST(AdminTurnsTest, SoManyCallsRunAtATime) {
+  AdminTurns turns(2);
+  EXPECT_TRUE(turns.Enter());
+  EXPECT_TRUE(turns.Enter());
+  EXPECT_FALSE(turns.Enter());
+  EXPECT_FALSE(turns.Enter());
+  turns.Leave();
+  EXPECT_TRUE(turns.Enter());
+  EXPECT_FALSE(turns.Enter());
+}
+
+}  // namespace
+}  // namespace bigtable::server
