@@ -16,7 +16,7 @@
 //     server text | table | client fixed64 | slot | number | durability 1 byte |
 //     flags 1 byte: 1 batch, 2 caller, 4 unchanged_since | timeout | ?caller text |
 //     ?unchanged_since | count |
-//     count times: row text, operations text (tablet/mutation_format.h)
+//     count times: row text, operations text (schema/mutation_format.h)
 //
 //   kind 2, MutateResponse
 //     verdict 1 byte | count | count times: status

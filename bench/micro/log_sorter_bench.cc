@@ -15,11 +15,11 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/commit_log.h"
-#include "commitlog/log_sorter.h"
-#include "commitlog/sorted_log.h"
 #include "common.h"
 #include "common/temporary_directory.h"
-#include "tablet/mutation_format.h"
+#include "recovery/log_sorter.h"
+#include "recovery/sorted_log.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 namespace {

@@ -20,9 +20,9 @@
 #include "common/workload.h"
 #include "memtable/memtable.h"
 #include "read/cell_cursor.h"
+#include "schema/table_layout.h"
 #include "sstable/sstable.h"
 #include "table_file.h"
-#include "tablet/table_layout.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {

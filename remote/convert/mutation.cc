@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "base/time_range.h"
 #include "client/row_rules.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable::remote {
 namespace {

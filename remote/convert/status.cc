@@ -3,9 +3,9 @@
 #include <string>
 
 #include "absl/time/time.h"
-
 #include "google/rpc/error_details.pb.h"
-#include "tabletserver/quota_error.h"
+
+#include "admission/quota_error.h"
 
 namespace bigtable::remote {
 namespace {

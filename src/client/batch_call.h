@@ -20,10 +20,10 @@
 #include "base/sequence.h"
 #include "client/database_impl.h"
 #include "client/served_table.h"
+#include "commit/batch_writer.h"
 #include "monitoring/call_timer.h"
-#include "tablet/mutation_format.h"
-#include "tabletserver/batch_writer.h"
-#include "tabletserver/data_path.h"
+#include "schema/mutation_format.h"
+#include "serving/data_path.h"
 
 namespace bigtable {
 

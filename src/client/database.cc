@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "admission/quota_store.h"
 #include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -13,8 +14,7 @@
 #include "client/database_impl.h"
 #include "client/family_changes.h"
 #include "client/observers.h"
-#include "tablet/schema_checks.h"
-#include "tabletserver/quota_store.h"
+#include "schema/schema_checks.h"
 
 namespace bigtable {
 

@@ -24,6 +24,8 @@
 #include "bigtable/table.h"
 #include "bigtable/write_batch.h"
 
+#include "admission/access_list_store.h"
+#include "admission/quota_control.h"
 #include "base/call_gate.h"
 #include "base/call_limits.h"
 #include "base/fork_callback.h"
@@ -44,10 +46,8 @@
 #include "read/cell_cursor.h"
 #include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
+#include "serving/data_path.h"
 #include "tablet/snapshot_list.h"
-#include "tabletserver/access_list_store.h"
-#include "tabletserver/data_path.h"
-#include "tabletserver/quota_control.h"
 
 namespace bigtable {
 

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "compaction/aggregates.h"
-#include "tablet/schema_checks.h"
+#include "schema/schema_checks.h"
 
 namespace bigtable {
 namespace {

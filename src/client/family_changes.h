@@ -9,7 +9,7 @@
 #include "bigtable/schema.h"
 
 #include "base/sequence.h"
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 

@@ -11,8 +11,8 @@
 #include "client/observers.h"
 #include "rpc/move_wait.h"
 #include "rpc/row_conflict.h"
-#include "tablet/mutation_check.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_check.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "client/database_impl.h"
 #include "client/transaction_impl.h"
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 

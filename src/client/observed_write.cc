@@ -5,8 +5,8 @@
 #include "base/status.h"
 #include "client/conflict_pause.h"
 #include "rpc/row_conflict.h"
-#include "tablet/mutation_check.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_check.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 namespace {

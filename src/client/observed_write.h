@@ -3,7 +3,7 @@
 //
 // How a write gets here. TableRoute::is_observed says what the client knows. It may be wrong for a
 // moment after a change of the schema, so the tablet's server has the last word: it refuses a
-// mutation that the present observers have not seen (IsNotObserved, tablet/mutation_check.h), in
+// mutation that the present observers have not seen (IsNotObserved, schema/mutation_check.h), in
 // the turn in which it would apply it. So a table without observers costs a branch on the way of a
 // write, and no mutation passes by new observers once SetObservers has returned.
 //

@@ -11,7 +11,7 @@
 
 #include "bigtable/mutation_observer.h"
 
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 

@@ -4,7 +4,7 @@
 
 #include "absl/time/time.h"
 
-#include "tablet/mutation_check.h"
+#include "schema/mutation_check.h"
 #include "tablet/overlay.h"
 
 namespace bigtable {

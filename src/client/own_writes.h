@@ -14,7 +14,7 @@
 
 #include "base/published.h"
 #include "base/sequence.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_format.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_version.h"
 

@@ -6,12 +6,12 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "client/row_storage.h"
+#include "commit/server_lock.h"
 #include "rpc/answer.h"
 #include "rpc/filter_format.h"
 #include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
 #include "rpc/row_conflict.h"
-#include "tabletserver/server_lock.h"
 
 namespace bigtable {
 namespace {

@@ -36,7 +36,7 @@
 #include "rpc/cell_block.h"
 #include "rpc/data_service.h"
 #include "rpc/request_slots.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 

@@ -4,7 +4,7 @@
 
 #include "base/strings.h"
 #include "base/time_range.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 

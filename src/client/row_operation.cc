@@ -12,8 +12,8 @@
 #include "client/row_sink.h"
 #include "read/filter_node.h"
 #include "rpc/row_conflict.h"
-#include "tablet/mutation_format.h"
-#include "tabletserver/row_read.h"
+#include "schema/mutation_format.h"
+#include "serving/row_read.h"
 
 namespace bigtable {
 

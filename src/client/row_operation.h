@@ -29,7 +29,7 @@ namespace bigtable {
 
 // If the table has observers, Write only notes the mutation, and Finish applies it outside the
 // gate, since observers are called then. If it turns out that the table has some, Write returns the
-// error for which IsNotObserved is true (tablet/mutation_check.h), and the operation begins anew.
+// error for which IsNotObserved is true (schema/mutation_check.h), and the operation begins anew.
 //
 // One thread at a time. Everything but Begin, Finish and Pause is called inside the gate.
 class RowOperation {

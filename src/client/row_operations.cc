@@ -20,9 +20,9 @@
 #include "client/row_rules.h"
 #include "client/row_stripes.h"
 #include "monitoring/call_timer.h"
-#include "tablet/mutation_check.h"
-#include "tablet/mutation_format.h"
-#include "tablet/table_layout.h"
+#include "schema/mutation_check.h"
+#include "schema/mutation_format.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 namespace {

@@ -1,4 +1,4 @@
-// The destination of ReadRow (tabletserver/row_read.h): a Row.
+// The destination of ReadRow (serving/row_read.h): a Row.
 #ifndef BIGTABLE_CLIENT_ROW_SINK_H_
 #define BIGTABLE_CLIENT_ROW_SINK_H_
 

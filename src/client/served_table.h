@@ -19,8 +19,8 @@
 
 #include "base/key_fences.h"
 #include "client/remote_tablet.h"
+#include "serving/data_path.h"
 #include "tablet/tablet.h"
-#include "tabletserver/data_path.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {

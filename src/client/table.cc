@@ -17,9 +17,9 @@
 #include "client/row_sink.h"
 #include "read/filter_node.h"
 #include "rpc/move_wait.h"
-#include "tablet/mutation_check.h"
-#include "tablet/mutation_format.h"
-#include "tabletserver/row_read.h"
+#include "schema/mutation_check.h"
+#include "schema/mutation_format.h"
+#include "serving/row_read.h"
 
 namespace bigtable {
 

@@ -13,9 +13,9 @@
 #include "client/row_sink.h"
 #include "read/row_probe.h"
 #include "rpc/row_conflict.h"
-#include "tablet/mutation_check.h"
-#include "tablet/mutation_format.h"
-#include "tabletserver/row_read.h"
+#include "schema/mutation_check.h"
+#include "schema/mutation_format.h"
+#include "serving/row_read.h"
 
 namespace bigtable {
 

@@ -9,8 +9,8 @@
 #include "client/connected_database.h"
 #include "client/database_impl.h"
 #include "client/observed_write.h"
-#include "tablet/mutation_check.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_check.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 

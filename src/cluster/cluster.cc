@@ -109,7 +109,7 @@ absl::Status Cluster::Resume(const CallLimits& limits) {
     for (TabletServer* server : failed) server->write_error().EndResume();
   };
   // All of them first: a batch may have parts in the logs of several
-  // (tabletserver/batch_log_sync.h).
+  // (commit/batch_log_sync.h).
   for (TabletServer* server : failed) BT_RETURN_IF_ERROR(server->BeginResume(limits));
   for (TabletServer* server : failed) {
     BT_RETURN_IF_ERROR(background.FlushNow(server, limits));

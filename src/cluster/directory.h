@@ -5,10 +5,10 @@
 //   OPTIONS                     the options of the last opening (client/options_file.h)
 //   lockservice/root            the state of METADATA's root tablet (metadata/root_tablet.h)
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
-//   lockservice/access/LIST     which callers may access data (tabletserver/access_list_store.h)
+//   lockservice/access/LIST     which callers may access data (admission/access_list_store.h)
 //   lockservice/servers/NAME    a tablet server that has a log (cluster/server_directory.h)
 //   log/NAME/                   its commit log (commitlog/)
-//   sorted/NAME-MASTER/         the sorted log, while its tablets are loaded (cluster/dead_log.h)
+//   sorted/NAME-MASTER/         the sorted log, while its tablets are loaded (recovery/dead_log.h)
 //   sst/NUMBER.sst              the SSTables of all tables (sstable/)
 #ifndef BIGTABLE_CLUSTER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_DIRECTORY_H_

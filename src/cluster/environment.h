@@ -14,6 +14,9 @@
 
 #include "bigtable/options.h"
 
+#include "admission/access_control.h"
+#include "admission/quota_control.h"
+#include "background/background_work.h"
 #include "base/info_log.h"
 #include "base/sequence.h"
 #include "cache/scan_cache.h"
@@ -23,23 +26,20 @@
 #include "cluster/server_names.h"
 #include "cluster/shared_files.h"
 #include "cluster/unserved_tablets.h"
+#include "commit/batch_log_sync.h"
+#include "commit/batch_writer.h"
 #include "compaction/rate_limiter.h"
 #include "filesystem/file_pool.h"
 #include "lockservice/local_lock_service.h"
 #include "lockservice/small_files.h"
 #include "metadata/root_tablet.h"
 #include "monitoring/listener_queue.h"
+#include "recovery/void_batches.h"
+#include "schema/layout_pool.h"
 #include "sstable/open_tables.h"
 #include "tablet/file_numbers.h"
-#include "tablet/layout_pool.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/tablet.h"
-#include "tabletserver/access_control.h"
-#include "tabletserver/background_work.h"
-#include "tabletserver/batch_log_sync.h"
-#include "tabletserver/batch_writer.h"
-#include "tabletserver/quota_control.h"
-#include "tabletserver/void_batches.h"
 
 namespace bigtable {
 

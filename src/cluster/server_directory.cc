@@ -8,8 +8,8 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "commit/server_lock.h"
 #include "commitlog/log_directory.h"
-#include "tabletserver/server_lock.h"
 
 namespace bigtable {
 namespace {

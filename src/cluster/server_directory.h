@@ -1,5 +1,5 @@
 // The tablet servers that have a log. Each has a small file of the lock service, "servers/NAME",
-// which the server locks while it lives (tabletserver/server_lock.h; section 5.2 of the paper). A
+// which the server locks while it lives (commit/server_lock.h; section 5.2 of the paper). A
 // server's file is written after its log was created, and removed after everything in its log was
 // flushed. So while the file exists, the log must exist too, and must be read when the database is
 // opened. A log without a server's file remains when creating or removing a log was interrupted.

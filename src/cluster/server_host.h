@@ -31,18 +31,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "admission/write_controller.h"
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/steady_time.h"
-#include "cluster/dead_log.h"
 #include "cluster/environment.h"
 #include "cluster/server_role.h"
 #include "metadata/metadata_table.h"
+#include "recovery/dead_log.h"
+#include "serving/data_path.h"
+#include "serving/data_server.h"
 #include "tablet/tablet.h"
-#include "tabletserver/data_path.h"
-#include "tabletserver/data_server.h"
 #include "tabletserver/tablet_server.h"
-#include "tabletserver/write_controller.h"
 
 namespace bigtable {
 

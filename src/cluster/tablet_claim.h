@@ -10,9 +10,9 @@
 
 #include "absl/status/status.h"
 
+#include "background/background_work.h"
 #include "base/call_limits.h"
 #include "tablet/tablet.h"
-#include "tabletserver/background_work.h"
 
 namespace bigtable {
 

@@ -9,7 +9,6 @@
 #include "base/strings.h"
 #include "commitlog/log_format.h"
 #include "commitlog/log_state.h"
-#include "commitlog/sorted_log_format.h"
 
 namespace bigtable {
 namespace {

@@ -1,6 +1,7 @@
 #include "commitlog/log_format.h"
 
 #include <atomic>
+#include <charconv>
 
 #include "base/strings.h"
 
@@ -28,6 +29,23 @@ std::optional<uint64_t> ParseSegmentName(std::string_view name) {
     number = number * 10 + static_cast<uint64_t>(c - '0');
   }
   if (SegmentName(number) != name) return {};  // another spelling of the same number
+  return number;
+}
+
+constexpr std::string_view kPiecePrefix = "sorted-";
+
+std::string SortedPieceName(uint64_t number) {
+  std::string digits = Cat(number);
+  if (digits.size() < 8) digits.insert(0, 8 - digits.size(), '0');
+  return Cat(kPiecePrefix, digits);
+}
+
+std::optional<uint64_t> ParseSortedPieceName(std::string_view name) {
+  if (!name.starts_with(kPiecePrefix)) return {};
+  const std::string_view digits = name.substr(kPiecePrefix.size());
+  uint64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (SortedPieceName(number) != name) return {};
   return number;
 }
 

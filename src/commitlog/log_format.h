@@ -1,4 +1,4 @@
-// The on-disk format of a commit log: the bytes of segments and records. Only this room knows it.
+// The on-disk format of a commit log: the bytes of segments and records. Only this layer knows it.
 //
 // A log is a directory:
 //
@@ -87,7 +87,7 @@ enum class RecordType : uint8_t {
   kBatch = 2,     // several row mutations, all or none; the sequence number is the last one's
   // A part of a batch over several logs; the sequence number is the last one's of the part.
   kBatchPart = 3,
-  // The log's own, never seen outside this room.
+  // The log's own, never seen outside this layer.
   kEnd = 16,     // the last record of a full or closed segment
   kSwitch = 17,  // the segment repeats the end of the log before it; since version 2
 };
@@ -122,6 +122,13 @@ uint64_t SegmentSalt(uint64_t secret, uint64_t number);
 // "00000007.log" for 7, and back; nullopt for any other name.
 std::string SegmentName(uint64_t number);
 std::optional<uint64_t> ParseSegmentName(std::string_view name);
+
+// A log of a server that ended may be sorted in its own directory (recovery/sorted_log_format.h).
+inline constexpr std::string_view kSortedManifestName = "SORTED";
+inline constexpr std::string_view kSortedManifestTemporaryName = "SORTED~";
+// "sorted-00000001" for 1, and back; nullopt for any other name.
+std::string SortedPieceName(uint64_t number);
+std::optional<uint64_t> ParseSortedPieceName(std::string_view name);
 
 // The size of a record with a payload of `n` bytes.
 inline constexpr uint64_t RecordSize(uint64_t n) { return (kRecordHeaderSize + n + 7) & ~7ull; }

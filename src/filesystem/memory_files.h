@@ -1,5 +1,5 @@
 // A file system in memory, which ends with the object: a small commit log is sorted in it
-// (cluster/dead_log.h). It supports only what such files need: a file is written by one writer,
+// (recovery/dead_log.h). It supports only what such files need: a file is written by one writer,
 // closed, and then read.
 //
 // Invariants:

@@ -13,8 +13,8 @@
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
-#include "cluster/batch_recovery.h"
 #include "commitlog/log_directory.h"
+#include "recovery/batch_recovery.h"
 
 namespace bigtable {
 

@@ -6,7 +6,7 @@
 //  2. The server ends: what it has begun is finished, and it acknowledges nothing more. Its last
 //     acknowledged sequence number is noted in its file. A stalled call on its log that was
 //     abandoned (commitlog/commit_log.h) may continue; what it writes is not read.
-//  3. Its log is made durable, and read once and sorted (cluster/dead_log.h). A log that cannot be
+//  3. Its log is made durable, and read once and sorted (recovery/dead_log.h). A log that cannot be
 //     synced is replaced by a copy.
 //  4. Other servers load its tablets from METADATA and the sorted log. Each tablet is served as
 //     soon as its mutations from the log are flushed.
@@ -32,14 +32,14 @@
 
 #include "base/mutex.h"
 #include "base/sequence.h"
-#include "cluster/dead_log.h"
 #include "cluster/server_directory.h"
 #include "cluster/server_host.h"
 #include "cluster/server_role.h"
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
 #include "metadata/metadata_format.h"
-#include "tablet/table_layout.h"
+#include "recovery/dead_log.h"
+#include "schema/table_layout.h"
 #include "tablet/tablet_id.h"
 
 namespace bigtable {
@@ -129,7 +129,7 @@ class Assignment {
   absl::Status RemoveDead(ServerRole role, const std::vector<std::string>& dead,
                           ServerDirectory* servers);
   // Nothing in the log of a server that has ended is needed. That is durable before servers of this
-  // process stop to wait for the log to be synced (tabletserver/batch_log_sync.h): until then an
+  // process stop to wait for the log to be synced (commit/batch_log_sync.h): until then an
   // opening would read it, and end other logs before batches whose parts are missing in it.
   absl::Status EndLog(const std::string& server, ServerDirectory* servers);
 

@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "lockservice/small_files.h"
 #include "master/no_table.h"
-#include "tablet/schema_checks.h"
+#include "schema/schema_checks.h"
 
 namespace bigtable {
 namespace {

@@ -1,5 +1,5 @@
 // The schemas of all tables. Each is a small file of the lock service, "schema/NAME", with the
-// encoding of its TableLayout (tablet/table_layout.h). Writing the file makes the creation of a
+// encoding of its TableLayout (schema/table_layout.h). Writing the file makes the creation of a
 // table, or a change of its schema, take effect. Removing it deletes the table.
 #ifndef BIGTABLE_MASTER_SCHEMA_STORE_H_
 #define BIGTABLE_MASTER_SCHEMA_STORE_H_
@@ -19,7 +19,7 @@
 #include "base/limited_mutex.h"
 #include "base/mutex.h"
 #include "lockservice/lock_service.h"
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "commitlog/sorted_log.h"
+#include "recovery/sorted_log.h"
 
 namespace bigtable {
 namespace {

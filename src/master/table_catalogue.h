@@ -19,7 +19,7 @@
 #include "base/mutex.h"
 #include "base/sequence.h"
 #include "master/schema_store.h"
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 

@@ -20,15 +20,15 @@
 #include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
+#include "admission/access_list_store.h"
+#include "admission/quota_store.h"
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/sequence.h"
 #include "master/assignment.h"
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
-#include "tablet/table_layout.h"
-#include "tabletserver/access_list_store.h"
-#include "tabletserver/quota_store.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 

@@ -5,7 +5,7 @@
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 namespace {

@@ -45,7 +45,7 @@
 
 #include "bigtable/row_range.h"
 
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 #include "tablet/tablet_state.h"
 
 namespace bigtable {
@@ -70,7 +70,7 @@ absl::StatusOr<TabletId> TabletOfMetadataRow(std::string_view row);
 // The mark of a tablet's row for a split or merge that is in progress or was interrupted.
 enum class TabletMark { kNone, kPending, kMerging };
 
-// Operations on a tablet's row (tablet/mutation_format.h): for a new tablet; for a pending tablet
+// Operations on a tablet's row (schema/mutation_format.h): for a new tablet; for a pending tablet
 // with the contents of `state`; to mark it as merging; to remove both marks; to change its first
 // row.
 std::string EncodeNewTablet(const RowRange& rows);

@@ -7,8 +7,8 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
+#include "schema/mutation_format.h"
 #include "tablet/halves.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {

@@ -20,7 +20,7 @@
 #include "base/sequence.h"
 #include "cache/block.h"
 #include "read/filter_node.h"
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 

@@ -7,7 +7,7 @@
 #include "bigtable/filter.h"
 
 #include "read/filter_node.h"
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 

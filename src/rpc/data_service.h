@@ -27,7 +27,7 @@
 #include "bigtable/row_range.h"
 
 #include "base/sequence.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 

@@ -14,9 +14,9 @@
 
 #include "base/ref_counted.h"
 #include "compaction/sorted_run.h"
+#include "schema/table_layout.h"
 #include "sstable/sstable.h"
 #include "tablet/key_range.h"
-#include "tablet/table_layout.h"
 #include "tablet/tablet_environment.h"
 #include "tablet/tablet_state.h"
 

@@ -14,7 +14,7 @@
 
 namespace bigtable {
 
-// Operations on one row (tablet/mutation_format.h), well formed.
+// Operations on one row (schema/mutation_format.h), well formed.
 struct RowOperations {
   std::string_view row;
   std::string_view operations;

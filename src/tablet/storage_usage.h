@@ -21,8 +21,8 @@
 #include "base/published.h"
 #include "base/ref_counted.h"
 #include "memtable/memtable.h"
+#include "schema/table_layout.h"
 #include "sstable/sstable.h"
-#include "tablet/table_layout.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {

@@ -43,12 +43,12 @@
 #include "base/published.h"
 #include "base/sequence.h"
 #include "monitoring/tablet_counters.h"
+#include "schema/table_layout.h"
 #include "tablet/empty_rows.h"
 #include "tablet/file_estimates.h"
 #include "tablet/file_quarantine.h"
 #include "tablet/group_files.h"
 #include "tablet/key_range.h"
-#include "tablet/table_layout.h"
 #include "tablet/tablet_environment.h"
 #include "tablet/tablet_flags.h"
 #include "tablet/tablet_state.h"
@@ -119,8 +119,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void PublishChange(size_t group, const TabletChange& change,
                      const std::vector<Ref<SSTable>>& added, size_t flushed = 0,
                      bool changes_rows = false);
-  // Whether PickCompaction (tablet/compaction_picker.h) may find something that it did not find the
-  // last time: runs or the schema have changed since. (Files grow too old without that.)
+  // Whether PickCompaction (background/compaction_picker.h) may find something that it did not find
+  // the last time: runs or the schema have changed since. (Files grow too old without that.)
   bool MayPickOther() const { return may_pick_other_.load(std::memory_order_acquire); }
   // Cleared before a call of PickCompaction, and set after it if it has found something.
   void SetMayPickOther(bool may) { may_pick_other_.store(may, std::memory_order_release); }

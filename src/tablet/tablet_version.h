@@ -23,9 +23,9 @@
 #include "cache/budget_access.h"
 #include "compaction/sorted_run.h"
 #include "memtable/memtable.h"
+#include "schema/table_layout.h"
 #include "tablet/empty_rows.h"
 #include "tablet/group_files.h"
-#include "tablet/table_layout.h"
 
 namespace bigtable {
 

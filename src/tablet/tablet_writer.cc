@@ -7,7 +7,7 @@
 
 #include "base/entry_key.h"
 #include "base/shortcuts.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 

@@ -19,8 +19,8 @@
 #include "memtable/group_search.h"
 #include "memtable/memtable.h"
 #include "monitoring/tablet_counters.h"
+#include "schema/table_layout.h"
 #include "tablet/empty_rows.h"
-#include "tablet/table_layout.h"
 #include "tablet/tablet_environment.h"
 #include "tablet/tablet_version.h"
 
@@ -35,7 +35,7 @@ class TabletWriter {
   TabletWriter(const TabletWriter&) = delete;
   TabletWriter& operator=(const TabletWriter&) = delete;
 
-  // Adds the operations (tablet/mutation_format.h), which are well formed, to the memtables.
+  // Adds the operations (schema/mutation_format.h), which are well formed, to the memtables.
   // Families that the layout does not have are skipped. If `owner` is not null, the values are in
   // its memory and are not copied.
   void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,

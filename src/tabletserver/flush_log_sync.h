@@ -16,12 +16,12 @@
 
 #include "base/mutex.h"
 #include "base/sequence.h"
+#include "commit/batch_log_sync.h"
+#include "commit/server_log.h"
+#include "commit/server_tablets.h"
+#include "commit/write_error.h"
 #include "tablet/immutable_memtables.h"
 #include "tablet/tablet_environment.h"
-#include "tabletserver/batch_log_sync.h"
-#include "tabletserver/server_log.h"
-#include "tabletserver/server_tablets.h"
-#include "tabletserver/write_error.h"
 
 namespace bigtable {
 

@@ -13,10 +13,10 @@
 #include "bigtable/bigtable.h"
 
 #include "metadata/metadata_format.h"
+#include "schema/mutation_format.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {

@@ -16,9 +16,9 @@
 #include "bigtable/bigtable.h"
 
 #include "client/write_fixture.h"
+#include "schema/mutation_format.h"
 #include "support/expect_status.h"
 #include "support/seeds.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {

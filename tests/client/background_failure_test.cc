@@ -14,11 +14,11 @@
 
 #include "bigtable/testing/faulty_file_system.h"
 
+#include "admission/write_controller.h"
 #include "base/mutex.h"
 #include "base/retry_pause.h"
 #include "support/database_fixture.h"
 #include "support/scoped_shortcuts.h"
-#include "tabletserver/write_controller.h"
 
 namespace bigtable {
 namespace {

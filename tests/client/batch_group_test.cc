@@ -16,9 +16,9 @@
 
 #include "client/batch_machine.h"
 #include "client/database_impl.h"
+#include "commit/batch_commit.h"
 #include "support/database_peer.h"
 #include "support/expect_status.h"
-#include "tabletserver/batch_commit.h"
 
 namespace bigtable {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "bigtable/bigtable.h"
 
+#include "admission/quota_store.h"
 #include "client/quota_fixture.h"
-#include "tabletserver/quota_store.h"
 
 namespace bigtable {
 namespace {

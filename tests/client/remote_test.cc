@@ -15,12 +15,12 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
+#include "schema/mutation_format.h"
 #include "support/faulty_network.h"
 #include "support/random.h"
 #include "support/remote_fixture.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {

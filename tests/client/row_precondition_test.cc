@@ -12,8 +12,8 @@
 
 #include "bigtable/bigtable.h"
 
+#include "schema/mutation_format.h"
 #include "support/remote_fixture.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {

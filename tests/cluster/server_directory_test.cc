@@ -11,11 +11,11 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/status.h"
+#include "commit/server_lock.h"
 #include "commitlog/commit_log.h"
 #include "lockservice/local_lock_service.h"
 #include "support/expect_status.h"
 #include "support/test_clock.h"
-#include "tabletserver/server_lock.h"
 
 namespace bigtable {
 namespace {

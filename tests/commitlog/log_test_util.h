@@ -20,7 +20,7 @@
 
 #include "base/strings.h"
 #include "commitlog/commit_log.h"
-#include "commitlog/log_replay.h"
+#include "recovery/log_replay.h"
 #include "support/expect_status.h"
 #include "support/read_mode.h"
 

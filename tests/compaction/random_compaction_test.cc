@@ -33,13 +33,13 @@
 #include "compaction/merging_cursor.h"
 #include "memtable/memtable_cursor.h"
 #include "read/cell_cursor.h"
+#include "schema/table_layout.h"
 #include "support/entry_text.h"
 #include "support/model.h"
 #include "support/model_aggregates.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/table_layout.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {

@@ -12,23 +12,23 @@
 #include "bigtable/row_mutation.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
+#include "admission/access_list_store.h"
+#include "admission/quota_store.h"
 #include "base/coding.h"
 #include "base/entry_key.h"
 #include "client/resume_token.h"
 #include "commitlog/log_state.h"
-#include "commitlog/sorted_log_format.h"
 #include "messages/message_format.h"
 #include "metadata/metadata_format.h"
+#include "recovery/sorted_log_format.h"
 #include "rpc/filter_format.h"
+#include "schema/mutation_format.h"
+#include "schema/table_layout.h"
 #include "sstable/block_builder.h"
 #include "sstable/footer.h"
 #include "sstable/row_index.h"
 #include "sstable/sstable_builder.h"
 #include "support/expect_status.h"
-#include "tablet/mutation_format.h"
-#include "tablet/table_layout.h"
-#include "tabletserver/access_list_store.h"
-#include "tabletserver/quota_store.h"
 
 namespace bigtable {
 namespace {

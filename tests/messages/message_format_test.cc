@@ -15,11 +15,11 @@
 #include "base/coding.h"
 #include "base/strings.h"
 #include "rpc/cell_block.h"
+#include "schema/mutation_format.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {

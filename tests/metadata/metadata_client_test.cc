@@ -19,8 +19,8 @@
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
 #include "rpc/cell_block.h"
+#include "schema/mutation_format.h"
 #include "support/expect_status.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {

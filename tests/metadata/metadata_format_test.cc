@@ -12,11 +12,11 @@
 
 #include "base/coding.h"
 #include "base/strings.h"
+#include "schema/mutation_format.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 

@@ -14,11 +14,11 @@
 
 #include "base/entry_key.h"
 #include "metadata/metadata_format.h"
+#include "schema/mutation_format.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable {
 namespace {

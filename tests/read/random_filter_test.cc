@@ -18,13 +18,13 @@
 #include "read/cell_cursor.h"
 #include "read/filter_node.h"
 #include "read/row_filter.h"
+#include "schema/table_layout.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/model_filter.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/table_layout.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {

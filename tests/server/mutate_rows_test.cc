@@ -12,13 +12,13 @@
 #include "google/protobuf/stubs/logging.h"
 #include "gtest/gtest.h"
 
+#include "schema/mutation_format.h"
 #include "server/convert/limits.h"
 #include "server/convert/status.h"
 #include "server/parse_text.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable::server {
 namespace {

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# check_includes.sh ROOT ROOM... -- COMPONENT...: holds ROOT/include, ROOT/src and the components
-# beside it to the order of the rooms, which are named from the ground up. Prints each violation as
+# check_includes.sh ROOT LAYER... -- COMPONENT...: holds ROOT/include, ROOT/src and the components
+# beside it to the order of the layers, which are named from the ground up. Prints each violation as
 # file:line: reason, and fails if there is one.
 #
-#   src/ROOM/ includes itself, rooms before it, "bigtable/...", and what is not ours.
+#   src/LAYER/ includes itself, layers before it, "bigtable/...", and what is not ours.
 #   include/bigtable/ includes "bigtable/...", Abseil and the standard library; of C's headers, those
 #   that the C interface needs.
-#   COMPONENT/ includes itself, rooms, "bigtable/...", and what is not ours, also the C++ code of
+#   COMPONENT/ includes itself, layers, "bigtable/...", and what is not ours, also the C++ code of
 #   protocol buffers and gRPC ("google/...", "grpcpp/...", "grpc/..."). The library does not
 #   know it: neither COMPONENT/... nor bigtable/COMPONENT/... is included from src/, from
 #   include/bigtable/ or from another component.
@@ -20,9 +20,9 @@ export LC_ALL=C
 
 cd "$1"
 shift
-rooms=
+layers=
 while (($# > 0)) && [[ $1 != -- ]]; do
-  rooms+="$1 "
+  layers+="$1 "
   shift
 done
 shift || true
@@ -30,22 +30,22 @@ components="$*"
 failed=0
 
 for folder in src/*/; do
-  room=$(basename "$folder")
-  if [[ " $rooms " != *" $room "* ]]; then
-    echo "src/$room:1: no such room; BIGTABLE_ROOMS in src/CMakeLists.txt says where it stands"
+  layer=$(basename "$folder")
+  if [[ " $layers " != *" $layer "* ]]; then
+    echo "src/$layer:1: no such layer; BIGTABLE_LAYERS in src/CMakeLists.txt says where it stands"
     failed=1
   fi
 done
 for file in src/*.h src/*.cc; do
   if [[ -e $file ]]; then
-    echo "$file:1: belongs in a room, src/<room>/"
+    echo "$file:1: belongs in a layer, src/<layer>/"
     failed=1
   fi
 done
 
 # shellcheck disable=SC2086  # components are words
 find include src $components -name '*.h' -o -name '*.cc' | sort |
-  xargs awk -v rooms="$rooms" -v components="$components" '
+  xargs awk -v layers="$layers" -v components="$components" '
   function violation(line, reason) {
     printf "%s:%d: %s\n", FILENAME, line, reason
     failed = 1
@@ -77,10 +77,10 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
     if (component != "" && (top in floor || top == component)) return
     if (component != "" && (top == "google" || top == "grpcpp" || top == "grpc")) return
     if (top in floor) {
-      if (!(room in floor) || floor[top] > floor[room])
-        violation(FNR, "room " room " includes \"" path "\", but " top " is above it")
+      if (!(layer in floor) || floor[top] > floor[layer])
+        violation(FNR, "layer " layer " includes \"" path "\", but " top " is above it")
     } else if (quoted && top != "bigtable" && top != "absl" && top != "re2") {
-      violation(FNR, "\"" path "\" names no room; includes are written from src/ or include/")
+      violation(FNR, "\"" path "\" names no layer; includes are written from src/ or include/")
     }
   }
   # The guard is the first #ifndef.
@@ -98,7 +98,7 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
   }
 
   BEGIN {
-    n = split(rooms, names, " ")
+    n = split(layers, names, " ")
     for (i = 1; i <= n; i++) floor[names[i]] = i
     n = split(components, names, " ")
     for (i = 1; i <= n; i++) is_component[names[i]] = 1
@@ -111,7 +111,7 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
     includes = 0
     split(FILENAME, part, "/")
     public = part[1] == "include"
-    room = part[2]
+    layer = part[2]
     component = part[1] in is_component ? part[1] : ""
     if (public && part[3] in is_component) component = part[3]
   }

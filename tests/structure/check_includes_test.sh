@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# check_includes.sh finds every violation in a small house, with file and line, and nothing else.
+# check_includes.sh finds every violation in a small tree, with file and line, and nothing else.
 set -euo pipefail
 
 check=$(cd "$(dirname "$0")" && pwd)/check_includes.sh
-house=$(mktemp -d)
-trap 'rm -rf "$house"' EXIT
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
 
 # file PATH, contents on stdin
 file() {
-  mkdir -p "$house/$(dirname "$1")"
-  cat > "$house/$1"
+  mkdir -p "$tree/$(dirname "$1")"
+  cat > "$tree/$1"
 }
 
 # What is allowed.
@@ -65,7 +65,7 @@ END
 file wires/wire.cc << 'END'
 #include "sstable/block.h"
 END
-bash "$check" "$house" base sstable client -- tools wires
+bash "$check" "$tree" base sstable client -- tools wires
 
 # What is not.
 file include/bigtable/cell.h << 'END'
@@ -93,8 +93,8 @@ file tools/anvil.cc << 'END'
 END
 file src/cellar/wine.cc << 'END'
 END
-file include/bigtable/house.h << 'END'
-#ifndef BIGTABLE_HOUSE_H_
+file include/bigtable/tree.h << 'END'
+#ifndef BIGTABLE_TREE_H_
 #include "bigtable/tools/hammer.h"
 #endif
 END
@@ -110,29 +110,29 @@ file wires/knot.h << 'END'
 END
 file src/stray.cc << 'END'
 END
-cat > "$house/expected" << 'END'
-src/cellar:1: no such room; BIGTABLE_ROOMS in src/CMakeLists.txt says where it stands
-src/stray.cc:1: belongs in a room, src/<room>/
+cat > "$tree/expected" << 'END'
+src/cellar:1: no such layer; BIGTABLE_LAYERS in src/CMakeLists.txt says where it stands
+src/stray.cc:1: belongs in a layer, src/<layer>/
 include/bigtable/cell.h:2: <zstd.h> in a public header; of system headers only the standard library
 include/bigtable/cell.h:3: <sys/types.h> in a public header; of system headers only the standard library
 include/bigtable/cell.h:4: "base/coding.h" in a public header; only "bigtable/..." and Abseil
 include/bigtable/cell.h:5: <stdio.h> in a public header; of system headers only the standard library
 include/bigtable/cell.h:1: include guard should be BIGTABLE_CELL_H_
-include/bigtable/house.h:2: "bigtable/tools/hammer.h" is of the component tools, which is not known here
+include/bigtable/tree.h:2: "bigtable/tools/hammer.h" is of the component tools, which is not known here
 src/base/coding.cc:1: "base/coding.h" should be included first
-src/base/upwards.cc:2: room base includes "sstable/block.h", but sstable is above it
-src/base/upwards.cc:3: room base includes "client/table.h", but client is above it
-src/base/upwards.cc:4: "coding.h" names no room; includes are written from src/ or include/
-src/base/upwards.cc:5: "google/protobuf/message.h" names no room; includes are written from src/ or include/
+src/base/upwards.cc:2: layer base includes "sstable/block.h", but sstable is above it
+src/base/upwards.cc:3: layer base includes "client/table.h", but client is above it
+src/base/upwards.cc:4: "coding.h" names no layer; includes are written from src/ or include/
+src/base/upwards.cc:5: "google/protobuf/message.h" names no layer; includes are written from src/ or include/
 src/sstable/repair.cc:1: "bigtable/tools/hammer.h" is of the component tools, which is not known here
 src/sstable/repair.cc:2: "tools/anvil.h" is of the component tools, which is not known here
 tools/anvil.cc:1: "tools/anvil.h" should be included first
 wires/knot.h:2: "tools/anvil.h" is of the component tools, which is not known here
-wires/knot.h:3: "anvil.h" names no room; includes are written from src/ or include/
+wires/knot.h:3: "anvil.h" names no layer; includes are written from src/ or include/
 wires/knot.h:1: include guard should be BIGTABLE_WIRES_KNOT_H_
 END
-if bash "$check" "$house" base sstable client -- tools wires > "$house/found"; then
-  echo "check_includes.sh called a house with violations sound" >&2
+if bash "$check" "$tree" base sstable client -- tools wires > "$tree/found"; then
+  echo "check_includes.sh called a tree with violations sound" >&2
   exit 1
 fi
-diff "$house/expected" "$house/found"
+diff "$tree/expected" "$tree/found"

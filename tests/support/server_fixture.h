@@ -16,15 +16,15 @@
 #include "bigtable/testing/faulty_file_system.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
+#include "admission/write_controller.h"
+#include "background/background_work.h"
 #include "base/strings.h"
 #include "metadata/root_tablet.h"
+#include "schema/mutation_format.h"
+#include "serving/data_server.h"
 #include "support/expect_status.h"
 #include "support/read_mode.h"
-#include "tablet/mutation_format.h"
-#include "tabletserver/background_work.h"
-#include "tabletserver/data_server.h"
 #include "tabletserver/tablet_server.h"
-#include "tabletserver/write_controller.h"
 
 namespace bigtable {
 

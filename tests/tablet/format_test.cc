@@ -25,10 +25,10 @@
 #include "gtest/gtest.h"
 
 #include "base/strings.h"
+#include "schema/mutation_format.h"
+#include "schema/table_layout.h"
 #include "support/entry_text.h"
 #include "support/text_driven.h"
-#include "tablet/mutation_format.h"
-#include "tablet/table_layout.h"
 
 namespace bigtable {
 namespace {

@@ -19,11 +19,15 @@
 
 #include "bigtable/testing/in_memory_file_system.h"
 
+#include "background/compaction_picker.h"
+#include "background/merging_compaction.h"
+#include "background/minor_compaction.h"
 #include "base/shortcuts.h"
 #include "base/strings.h"
 #include "base/time_range.h"
 #include "compaction/policies.h"
 #include "read/cell_cursor.h"
+#include "schema/mutation_format.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/model.h"
@@ -32,10 +36,6 @@
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
-#include "tablet/compaction_picker.h"
-#include "tablet/merging_compaction.h"
-#include "tablet/minor_compaction.h"
-#include "tablet/mutation_format.h"
 #include "tablet/tablet.h"
 
 namespace bigtable {

@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+#include "commit/batch_log_sync.h"
 #include "commitlog/commit_log.h"
 #include "support/expect_status.h"
 #include "support/server_fixture.h"
-#include "tabletserver/batch_log_sync.h"
 
 namespace bigtable {
 namespace {

@@ -8,11 +8,11 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "commitlog/log_format.h"
-#include "commitlog/log_replay.h"
 #include "commitlog/log_state.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
-#include "tablet/mutation_format.h"
+#include "recovery/log_replay.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 namespace {

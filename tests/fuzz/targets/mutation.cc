@@ -5,7 +5,7 @@
 
 #include "fuzz/input.h"
 #include "fuzz/target.h"
-#include "tablet/mutation_format.h"
+#include "schema/mutation_format.h"
 
 namespace bigtable {
 namespace {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "fuzz/target.h"
-#include "tablet/table_layout.h"
+#include "schema/table_layout.h"
 
 namespace bigtable {
 namespace {

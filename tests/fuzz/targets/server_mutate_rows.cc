@@ -11,9 +11,9 @@
 
 #include "fuzz/input.h"
 #include "fuzz/target.h"
+#include "schema/mutation_format.h"
 #include "server/convert/mutate_rows.h"
 #include "server/convert/mutation.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable::server {
 namespace {

@@ -2,12 +2,12 @@
 #include <string>
 #include <string_view>
 
+#include "admission/access_list_store.h"
+#include "admission/quota_store.h"
 #include "client/resume_token.h"
 #include "commitlog/log_state.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
-#include "tabletserver/access_list_store.h"
-#include "tabletserver/quota_store.h"
 
 namespace bigtable {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "base/checksum.h"
 #include "base/coding.h"
-#include "commitlog/sorted_log_format.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
+#include "recovery/sorted_log_format.h"
 
 namespace bigtable {
 namespace {

@@ -1,0 +1,254 @@
+// What callers request of BackgroundWork: flushes and compactions of a tablet, claims of tablets,
+// and waits.
+#include <algorithm>
+#include <utility>
+
+#include "background/background_work.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+
+absl::Status BackgroundWork::WaitForChange(const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(CheckOpen());
+  BT_RETURN_IF_ERROR(limits.Check());
+  changed_.WaitFor(&mutex_, std::min(limits.MostSleep(), absl::Seconds(1)));
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::CheckOpen() const {
+  return closing_ ? absl::FailedPreconditionError("the database is closed") : absl::OkStatus();
+}
+
+uint64_t BackgroundWork::BeginWaiting(TabletServer* server) {
+  MutexLock lock(&mutex_);
+  const auto trouble = flush_troubles_.find(server);
+  if (trouble != flush_troubles_.end()) trouble->second.pause.TryNow();
+  return flush_failures_;
+}
+
+BackgroundWork::Immutable BackgroundWork::ImmutableOf(std::shared_ptr<Tablet> tablet) {
+  Immutable immutable;
+  for (Pin<TabletVersion> version = tablet->Version();
+       const GroupVersion& group : version->groups()) {
+    immutable.last.push_back(group.immutable.empty() ? 0
+                                                     : group.immutable.front()->last_sequence());
+  }
+  immutable.tablet = std::move(tablet);
+  return immutable;
+}
+
+absl::Status BackgroundWork::FlushTablet(TabletServer* server,
+                                         const std::shared_ptr<Tablet>& tablet,
+                                         const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(limits.Check());
+  const uint64_t last_failure = BeginWaiting(server);
+  BT_RETURN_IF_ERROR(server->rotation().RotateAll(tablet.get(), limits));
+  const Immutable immutable = ImmutableOf(tablet);
+  MutexLock lock(&mutex_);
+  return AwaitFlushes(server, immutable, last_failure, limits);
+}
+
+absl::Status BackgroundWork::FlushServer(TabletServer* server, const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(limits.Check());
+  const uint64_t last_failure = BeginWaiting(server);
+  BT_RETURN_IF_ERROR(server->rotation().RotateEverything(limits));
+  std::vector<Immutable> all;
+  for (std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+    all.push_back(ImmutableOf(std::move(tablet)));
+  }
+  MutexLock lock(&mutex_);
+  for (const Immutable& immutable : all) {
+    const absl::Status flushed = AwaitFlushes(server, immutable, last_failure, limits);
+    if (!absl::IsNotFound(flushed)) BT_RETURN_IF_ERROR(flushed);  // its table was deleted
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::AwaitFlushes(TabletServer* server, const Immutable& immutable,
+                                          uint64_t last_failure, const CallLimits& limits) {
+  for (size_t group = 0; group < immutable.last.size(); ++group) {
+    BT_RETURN_IF_ERROR(
+        AwaitFlush(server, *immutable.tablet, group, immutable.last[group], last_failure, limits));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tablet, size_t group,
+                                        SequenceNumber through, uint64_t last,
+                                        const CallLimits& limits) {
+  while (tablet.FlushedThrough(group) < through) {
+    if (tablet.flags().removed()) return absl::NotFoundError("the table was deleted");
+    if (tablet.flags().superseded()) return absl::OkStatus();
+    // A server that has lost its lock will be replaced.
+    if (server->state().serving()) {
+      BT_RETURN_IF_ERROR(server->write_error().status());
+      const auto trouble = flush_troubles_.find(server);
+      if (trouble != flush_troubles_.end() && trouble->second.last > last) {
+        return trouble->second.status;
+      }
+    }
+    BT_RETURN_IF_ERROR(WaitForChange(limits));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::FlushNow(TabletServer* server, const CallLimits& limits) {
+  while (true) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    FlushWork work;
+    {
+      MutexLock lock(&mutex_);
+      // A tablet that is about to be split, merged or moved must not be flushed twice; and the
+      // thread that has claimed it may need the log that the caller is about to drop.
+      const std::vector<std::shared_ptr<Tablet>> tablets = server->tablets().All();
+      if (std::any_of(tablets.begin(), tablets.end(),
+                      [&](const auto& tablet)
+                          ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsClaimed(tablet.get()); })) {
+        changed_.WaitFor(&mutex_, limits.MostSleep());
+        continue;
+      }
+      work = FlushWork(server, server->rotation().MemtablesToFlush());
+      if (work.ids.empty()) return absl::OkStatus();
+      const auto is_flushed = [&](const WorkId& id)
+                                  ABSL_NO_THREAD_SAFETY_ANALYSIS { return flushing_.contains(id); };
+      if (std::any_of(work.ids.begin(), work.ids.end(), is_flushed)) {
+        changed_.WaitFor(&mutex_, limits.MostSleep());
+        continue;
+      }
+      flushing_.insert(work.ids.begin(), work.ids.end());
+    }
+    const absl::Status status = RunFlush(&work);
+    Finished(&flushing_, work.ids);
+    BT_RETURN_IF_ERROR(status);
+  }
+}
+
+absl::Status BackgroundWork::CompactTablet(TabletServer* server,
+                                           const std::shared_ptr<Tablet>& tablet,
+                                           const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
+  const size_t groups = tablet->Version()->groups().size();
+  absl::Status damaged;
+  for (size_t group = 0; group < groups; ++group) {
+    const Work work{server, tablet, group, {.first = 0, .count = SIZE_MAX}};
+    {
+      MutexLock lock(&mutex_);
+      // A stopped tablet is about to be superseded, or will take writes again.
+      while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) ||
+             tablet->flags().stopped() || cancelling_ > 0) {
+        if (tablet->flags().ended()) break;
+        BT_RETURN_IF_ERROR(WaitForChange(limits));
+      }
+      BT_RETURN_IF_ERROR(CheckOpen());
+      if (tablet->flags().removed()) return absl::NotFoundError("the table was deleted");
+      if (tablet->flags().superseded()) return absl::OkStatus();
+      compacting_.insert(work.id());
+    }
+    absl::Status status = tablet->quarantine().Check(group);
+    if (status.ok()) status = RunCompaction(work, true, limits);
+    Finished(&compacting_, {work.id()});
+    if (absl::IsCancelled(status)) {
+      MutexLock lock(&mutex_);
+      BT_RETURN_IF_ERROR(CheckOpen());
+    }
+    if (!absl::IsDataLoss(status)) BT_RETURN_IF_ERROR(status);
+    damaged.Update(status);
+  }
+  return damaged;
+}
+
+absl::Status BackgroundWork::EraseOldLog(TabletServer* server, uint64_t table_id,
+                                         const CallLimits& limits) {
+  if (!server->rotation().HasLogged(table_id)) return absl::OkStatus();
+  const SequenceNumber last = server->visible();  // later mutations may be in the fresh file
+  BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
+  BT_RETURN_IF_ERROR(FlushServer(server, limits));
+  BT_RETURN_IF_ERROR(server->log().Trim(limits));
+  server->rotation().NoteErased(last);
+  return absl::OkStatus();
+}
+
+bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {
+  return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
+}
+
+absl::Status BackgroundWork::ClaimTablet(const Tablet* tablet, const CallLimits& limits) {
+  MutexLock lock(&mutex_);
+  while (claims_.contains(tablet)) BT_RETURN_IF_ERROR(WaitForChange(limits));
+  claims_[tablet] = Claim::kMergingCompactions;
+  absl::Status status;
+  while (status.ok() && IsWorkedOn(compacting_, tablet)) status = WaitForChange(limits);
+  if (status.ok()) claims_[tablet] = Claim::kAll;
+  while (status.ok() && IsWorkedOn(flushing_, tablet)) status = WaitForChange(limits);
+  if (status.ok()) status = CheckOpen();
+  if (!status.ok()) {
+    claims_.erase(tablet);
+    changed_.SignalAll();
+  }
+  return status;
+}
+
+void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
+  MutexLock lock(&mutex_);
+  claims_.erase(tablet);
+  ++wakes_;
+  changed_.SignalAll();
+}
+
+absl::Status BackgroundWork::FlushClaimed(TabletServer* server,
+                                          const std::shared_ptr<Tablet>& tablet) {
+  FlushWork work(server, ImmutableMemtablesOf(tablet));
+  return RunFlush(&work);
+}
+
+absl::Status BackgroundWork::WaitForTablet(const Tablet* tablet, const CallLimits& limits) {
+  // A thread finds work and enters it into the sets in one step under the lock.
+  MutexLock lock(&mutex_);
+  while (IsWorkedOn(flushing_, tablet) || IsWorkedOn(compacting_, tablet)) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    changed_.WaitFor(&mutex_, limits.MostSleep());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
+  std::vector<TabletServer*> servers;
+  {
+    MutexLock lock(&mutex_);
+    while (true) {
+      bool is_one_lost = false;
+      for (TabletServer* server : servers_) {
+        is_one_lost |=
+            server->state().ended();  // it will be replaced, so its error does not matter
+        if (!server->state().ended()) BT_RETURN_IF_ERROR(server->write_error().status());
+      }
+      BT_RETURN_IF_ERROR(compaction_error_);
+      BT_RETURN_IF_ERROR(AnyTrouble());
+      BT_RETURN_IF_ERROR(CheckOpen());
+      if (!is_one_lost && flushing_.empty() && compacting_.empty() && claims_.empty()) {
+        FlushWork flush;
+        Work compaction;
+        absl::Duration wait;
+        LookAtAll();
+        if (!FindFlush(&flush, &wait) && !FindCompaction(&compaction, &wait)) break;
+        // The threads may not know of it: files grow too old without a change.
+        changed_.SignalAll();
+      }
+      BT_RETURN_IF_ERROR(WaitForChange(limits));
+    }
+    servers = servers_;
+  }
+  // The logs take no space that only further writes would need.
+  for (TabletServer* server : servers) {
+    if (const absl::Status status = server->log().Trim(limits); !status.ok()) {
+      BT_RETURN_IF_ERROR(limits.Check());
+      info_log_->Warning("server ", server->name(),
+                         ": a free log segment stays: ", ToStd(status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace bigtable

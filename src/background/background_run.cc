@@ -1,0 +1,124 @@
+// How BackgroundWork runs a flush and a compaction, and counts it.
+#include <string>
+#include <utility>
+
+#include "background/background_work.h"
+#include "background/merging_compaction.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+
+void BackgroundWork::Count(CompactionCounters* tablet, CompactionCounters* server,
+                           LatencyRecorder* durations, const CompactionOutcome& outcome,
+                           const absl::Status& status, int64_t nanos) {
+  if (absl::IsCancelled(status)) return;
+  if (!status.ok()) {
+    tablet->Failed(nanos);
+    server->Failed(nanos);
+    return;
+  }
+  if (outcome.bytes_read + outcome.bytes_written + outcome.bytes_moved + outcome.bytes_dropped ==
+      0) {
+    return;  // there was no work
+  }
+  tablet->Finished(outcome.bytes_read, outcome.bytes_written, nanos);
+  server->Finished(outcome.bytes_read, outcome.bytes_written, nanos);
+  tablet->LeftUnfiltered(outcome.cells_unfiltered);
+  server->LeftUnfiltered(outcome.cells_unfiltered);
+  durations->Record(nanos);
+}
+
+absl::Status BackgroundWork::RunFlush(FlushWork* work) {
+  if (work->immutable.empty()) return absl::OkStatus();
+  TabletServer* const server = work->server;
+  const int64_t begin = NowNanos();
+  uint64_t in_memory = 0;
+  for (const ImmutableMemtables& immutable : work->immutable) {
+    for (const Ref<Memtable>& memtable : immutable.memtables) in_memory += memtable->bytes();
+  }
+  uint64_t bytes = 0;
+  MinorCompaction compaction(server->environment(), std::move(work->immutable));
+  meter_.BeginFlush(in_memory);
+  const absl::Status status = compaction.Run();
+  meter_.EndFlush(in_memory, status.ok());
+  work->is_in_doubt = compaction.is_in_doubt();
+  NoteFlush(*work, status);
+  for (const MinorCompaction::Part& part : compaction.parts()) {
+    Count(&part.immutable.tablet->counters()->minor, &server->counters()->minor,
+          &server->counters()->minor_compaction, part.outcome, part.status, part.nanos);
+    if (!part.status.ok()) continue;
+    bytes += part.outcome.bytes_written;
+    WarnOfFutureCells(part);
+    meter_.CountFlushed(part.outcome.bytes_written);
+  }
+  BT_RETURN_IF_ERROR(status);
+  meter_.NoteExpansion(in_memory, bytes);
+  if (const absl::Status maintained = server->log().Maintain(); !maintained.ok()) {
+    info_log_->Warning("server ", server->name(), ": ", ToStd(maintained.message()));
+  }
+  info_log_->Info("minor compaction of ", compaction.parts().size(), " locality groups: ", bytes,
+                  " bytes in ", absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)));
+  return absl::OkStatus();
+}
+
+void BackgroundWork::WarnOfFutureCells(const MinorCompaction::Part& part) {
+  if (!part.HasFutureCells()) return;
+  const std::shared_ptr<const TableLayout> layout = part.immutable.tablet->Layout();
+  {
+    MutexLock lock(&mutex_);
+    if (!warned_of_.insert({layout->table_id, part.immutable.group}).second) return;
+  }
+  info_log_->Warning(
+      "table ", layout->name, " has cells that are dated more than a day ahead, in a",
+      " locality group with MaxVersions: later writes to their columns may be", " invisible");
+}
+
+uint64_t BackgroundWork::InputBytes(const Work& work) {
+  const Pin<TabletVersion> version = work.tablet->Version();
+  const std::vector<SortedRun>& runs = version->groups()[work.group].runs;
+  // A push reads a file of the first of two runs, and files of the second.
+  const size_t count = work.pick.kind == CompactionPick::Kind::kMerge ? work.pick.count : 2;
+  uint64_t bytes = 0;
+  for (size_t i = work.pick.first; i < runs.size() && i - work.pick.first < count; ++i) {
+    bytes += runs[i].bytes();
+  }
+  return bytes;
+}
+
+absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const CallLimits& limits) {
+  MergingCompaction compaction(work.tablet.get(), work.group, work.pick, major);
+  const CompactionOutcome& outcome = compaction.outcome();
+  const int64_t begin = NowNanos();
+  const uint64_t begun = meter_.BeginCompaction(InputBytes(work));
+  const absl::Status compacted = compaction.Run(&cancel_, limits);
+  meter_.EndCompaction(begun, compacted.ok() ? outcome.bytes_read : 0);
+  Count(&work.tablet->counters()->merging, &work.server->counters()->merging,
+        &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
+  // A call that has reached its own limits proves nothing about the files.
+  if (compacted.ok() || outcome.is_in_doubt || limits.Check().ok()) {
+    NoteCompaction(work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
+  }
+  BT_RETURN_IF_ERROR(compacted);
+  if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {
+    return absl::OkStatus();
+  }
+  info_log_->Info(major ? "major" : "merging", " compaction of table ", work.tablet->table_id(),
+                  ", group ", work.group, ": ", outcome.bytes_read, " bytes to ",
+                  outcome.bytes_written, " in ", outcome.files_written, " files, ",
+                  outcome.bytes_moved, " moved, ", outcome.bytes_dropped, " dropped, ",
+                  absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)));
+  if (outcome.cells_unfiltered > 0) {
+    const std::string message =
+        Cat(major ? "a requested" : "a", " major compaction of table ", work.tablet->Layout()->name,
+            ", group ", work.group, ", has not passed ", outcome.cells_unfiltered,
+            " cells to their compaction filters, because a snapshot, a stream or a transaction"
+            " that is open may see them");
+    major ? info_log_->Warning(message) : info_log_->Info(message);
+  }
+  meter_.CountCompaction(outcome, major);
+  return absl::OkStatus();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,377 @@
+#include "background/background_work.h"
+
+#include <algorithm>
+
+#include "absl/time/clock.h"
+
+#include "background/compaction_picker.h"
+#include "base/start_thread.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+
+absl::Status BackgroundWork::Start(std::vector<TabletServer*> servers, int compaction_threads,
+                                   std::function<void()> on_progress) {
+  on_progress_ = std::move(on_progress);
+  {
+    MutexLock lock(&mutex_);
+    servers_ = std::move(servers);
+  }
+  CountRuns();
+  std::vector<void (BackgroundWork::*)()> loops = {&BackgroundWork::FlushLoop,
+                                                   &BackgroundWork::UpkeepLoop};
+  loops.insert(loops.end(), static_cast<size_t>(compaction_threads), &BackgroundWork::CompactLoop);
+  for (const auto loop : loops) {
+    BT_ASSIGN_OR_RETURN(std::thread thread, StartThread([this, loop] { (this->*loop)(); }));
+    threads_.push_back(std::move(thread));
+  }
+  return absl::OkStatus();
+}
+
+void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
+  MutexLock lock(&mutex_);
+  servers_ = std::move(servers);
+  held_since_.clear();
+  const auto is_gone = [&](const auto& entry) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return std::find(servers_.begin(), servers_.end(), entry.first) == servers_.end();
+  };
+  std::erase_if(flush_troubles_, is_gone);
+  std::erase_if(upkeep_pauses_, is_gone);
+  changed_.SignalAll();
+}
+
+void BackgroundWork::BeginClosing() {
+  MutexLock lock(&mutex_);
+  closing_ = true;
+  cancel_.store(true);
+  WakeLimited();
+  changed_.SignalAll();
+}
+
+void BackgroundWork::Stop() {
+  BeginClosing();
+  {
+    MutexLock lock(&mutex_);
+    stopping_ = true;
+    changed_.SignalAll();
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  MutexLock lock(&mutex_);
+  servers_.clear();  // they may be deleted after this
+}
+
+void BackgroundWork::Wake() {
+  MutexLock lock(&mutex_);
+  ++wakes_;
+  changed_.SignalAll();
+}
+
+// --- Threads ---
+
+void BackgroundWork::FlushLoop() {
+  while (true) {
+    FlushWork work;
+    {
+      MutexLock lock(&mutex_);
+      while (!stopping_) {
+        absl::Duration wait = absl::InfiniteDuration();
+        if (FindFlush(&work, &wait)) break;
+        changed_.WaitFor(&mutex_, wait);
+      }
+      if (stopping_) return;
+      flushing_.insert(work.ids.begin(), work.ids.end());
+    }
+    const absl::Status status = RunFlush(&work);
+    if (!status.ok() && work.is_in_doubt) work.server->write_error().Set(status);
+    Finished(&flushing_, work.ids);
+  }
+}
+
+void BackgroundWork::CompactLoop() {
+  constexpr absl::Duration kLookAtAll = absl::Seconds(10);
+  while (true) {
+    Work work;
+    {
+      MutexLock lock(&mutex_);
+      while (!stopping_) {
+        // Files grow too old without a change.
+        if (!looked_at_all_.has_value() ||
+            absl::Nanoseconds(NowNanos() - *looked_at_all_) >= kLookAtAll) {
+          LookAtAll();
+        }
+        absl::Duration wait = kLookAtAll;
+        if (FindCompaction(&work, &wait)) break;
+        changed_.WaitFor(&mutex_, wait);
+      }
+      if (stopping_) return;
+      compacting_.insert(work.id());
+    }
+    if (work.refused.ok()) {
+      RunCompaction(work, false, {}).IgnoreError();  // NoteCompaction has noted it
+    } else {
+      NoteCompaction(work, {}, work.refused, absl::ZeroDuration());
+    }
+    Finished(&compacting_, {work.id()});
+  }
+}
+
+void BackgroundWork::UpkeepLoop() {
+  // It also runs without a wake, for logs whose segments a reader had pinned until now.
+  constexpr absl::Duration kInterval = absl::Milliseconds(500);
+  uint64_t seen = 0;
+  while (true) {
+    std::vector<TabletServer*> servers;
+    {
+      MutexLock lock(&mutex_);
+      if (!stopping_ && wakes_ == seen) changed_.WaitFor(&mutex_, kInterval);
+      if (stopping_) return;
+      seen = wakes_;
+      servers = servers_;
+    }
+    for (TabletServer* server : servers) {
+      if (server->state().Renew() != ServerLock::State::kHeld && on_progress_) on_progress_();
+      Upkeep(server);
+    }
+  }
+}
+
+// A writer that finds no segment ready tries to make one too, without a pause.
+void BackgroundWork::Upkeep(TabletServer* server) {
+  {
+    MutexLock lock(&mutex_);
+    const auto pause = upkeep_pauses_.find(server);
+    if (pause != upkeep_pauses_.end() && !pause->second.IsDue(NowNanos())) return;
+  }
+  absl::Status status = server->log().TrimIfIdle();
+  if (!status.ok()) {
+    info_log_->Warning("server ", server->name(),
+                       ": a free log segment stays: ", ToStd(status.message()));
+  }
+  if (server->log().NeedsUpkeep()) {
+    const absl::Status maintained = server->log().Maintain();
+    if (!maintained.ok()) {
+      info_log_->Warning("server ", server->name(),
+                         ": the next log segment is not ready: ", ToStd(maintained.message()));
+    }
+    status.Update(maintained);
+  }
+  MutexLock lock(&mutex_);
+  if (status.ok()) {
+    upkeep_pauses_.erase(server);
+  } else {
+    upkeep_pauses_[server].Failed(NowNanos());
+  }
+}
+
+// --- Choosing ---
+
+bool BackgroundWork::IsClaimed(const Tablet* tablet) const {
+  const auto claim = claims_.find(tablet);
+  return claim != claims_.end() && claim->second == Claim::kAll;
+}
+
+bool BackgroundWork::FindFlush(FlushWork* work, absl::Duration* wait) {
+  const int64_t now = NowNanos();
+  for (TabletServer* server : servers_) {
+    const auto trouble = flush_troubles_.find(server);
+    if (!server->write_error().status().ok()) {
+      if (trouble != flush_troubles_.end())
+        flush_troubles_.erase(trouble);  // the error is reported instead
+      continue;
+    }
+    if (trouble != flush_troubles_.end() && !trouble->second.pause.IsDue(now)) {
+      *wait = std::min(*wait, trouble->second.pause.Left(now));
+      continue;
+    }
+    std::vector<ImmutableMemtables> immutable = server->rotation().MemtablesToFlush();
+    const size_t claimed = std::erase_if(
+        immutable, [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+          return IsClaimed(memtables.tablet.get());
+        });
+    std::erase_if(immutable,
+                  [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+                    return flushing_.contains({memtables.tablet.get(), memtables.group});
+                  });
+    if (!immutable.empty() && claimed > 0) {
+      // A split takes milliseconds. Without its tablet, the flush of the others would need the log.
+      const int64_t since = held_since_.try_emplace(server, now).first->second;
+      if (absl::Nanoseconds(now - since) < kClaimTimeout) {
+        *wait = std::min(*wait, kClaimTimeout);
+        continue;
+      }
+    }
+    held_since_.erase(server);
+    if (immutable.empty()) {
+      // The memtables that could not be flushed were dropped with their tablet.
+      if (trouble != flush_troubles_.end() && claimed == 0 && flushing_.empty()) {
+        flush_troubles_.erase(trouble);
+      }
+      continue;
+    }
+    *work = FlushWork(server, std::move(immutable));
+    return true;
+  }
+  return false;
+}
+
+BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<ImmutableMemtables> f)
+    : server(s), immutable(std::move(f)) {
+  if (immutable.size() > kMostTogether) immutable.resize(kMostTogether);
+  for (const ImmutableMemtables& memtables : immutable) {
+    ids.emplace_back(memtables.tablet.get(), memtables.group);
+  }
+}
+
+void BackgroundWork::LookAtAll() {
+  looked_at_all_ = NowNanos();
+  for (TabletServer* server : servers_) {
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All())
+      tablet->SetMayPickOther(true);
+  }
+}
+
+bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
+  if (pauses_ > 0 || cancelling_ > 0 || closing_ || !compaction_error_.ok()) return false;
+  const int64_t now = NowNanos();
+  for (TabletServer* server : servers_) {
+    for (std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+      // A stopped tablet is about to be superseded, or will take writes again.
+      if (!tablet->MayPickOther()) continue;
+      if (claims_.contains(tablet.get()) || tablet->flags().stopped()) continue;
+      tablet->SetMayPickOther(false);
+      const size_t groups = tablet->Version()->groups().size();
+      for (size_t group = 0; group < groups; ++group) {
+        if (compacting_.contains({tablet.get(), group})) {
+          // If that compaction fails, no version changes, so the tablet must be searched again.
+          tablet->SetMayPickOther(true);
+          continue;
+        }
+        const auto trouble = compaction_troubles_.find({tablet.get(), group});
+        if (trouble != compaction_troubles_.end() && trouble->second.tablet.lock() == tablet &&
+            !trouble->second.pause.IsDue(now)) {
+          tablet->SetMayPickOther(true);
+          *wait = std::min(*wait, trouble->second.pause.Left(now));
+          continue;
+        }
+        const auto pick = PickCompaction(*tablet, group);
+        if (pick.ok() && !pick->has_value()) {
+          // A requested compaction has failed, and nothing retries it any more.
+          if (trouble != compaction_troubles_.end()) compaction_troubles_.erase(trouble);
+          continue;
+        }
+        tablet->SetMayPickOther(true);
+        *work = {server, std::move(tablet), group, pick.ok() ? **pick : CompactionPick(),
+                 pick.status()};
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// --- Progress ---
+
+void BackgroundWork::Finished(WorkSet* set, const std::vector<WorkId>& ids) {
+  CountRuns();
+  {
+    MutexLock lock(&mutex_);
+    for (const WorkId& id : ids) set->erase(id);
+    ++wakes_;
+    changed_.SignalAll();
+  }
+  if (on_progress_) on_progress_();
+}
+
+// Tablets whose compactions fail do not count: writers must not wait for what does not get better.
+void BackgroundWork::CountRuns() {
+  std::vector<TabletServer*> servers;
+  std::set<const Tablet*> failing;
+  {
+    MutexLock lock(&mutex_);
+    servers = servers_;
+    for (const auto& [id, trouble] : compaction_troubles_) failing.insert(id.first);
+  }
+  size_t most = 0;
+  for (TabletServer* server : servers) {
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+      if (!failing.contains(tablet.get())) most = std::max(most, tablet->MostRuns());
+    }
+  }
+  meter_.SetMostRuns(most);
+}
+
+bool BackgroundWork::IsStopping() const {
+  MutexLock lock(&mutex_);
+  return stopping_;
+}
+
+void BackgroundWork::WaitForProgress(absl::Duration most) {
+  MutexLock lock(&mutex_);
+  if (!stopping_) changed_.WaitFor(&mutex_, most);
+}
+
+bool BackgroundWork::HasFlushes() const {
+  std::vector<TabletServer*> servers;
+  {
+    MutexLock lock(&mutex_);
+    servers = servers_;
+  }
+  return std::any_of(servers.begin(), servers.end(), [](TabletServer* server) {
+    return server->write_error().status().ok() && server->rotation().HasImmutable();
+  });
+}
+
+// --- Pauses and errors ---
+
+void BackgroundWork::PauseCompactions() {
+  MutexLock lock(&mutex_);
+  ++pauses_;
+}
+
+void BackgroundWork::ContinueCompactions() {
+  MutexLock lock(&mutex_);
+  if (pauses_ > 0) --pauses_;
+  changed_.SignalAll();
+}
+
+void BackgroundWork::CancelCompactions() {
+  MutexLock lock(&mutex_);
+  ++cancelling_;
+  cancel_.store(true);
+  WakeLimited();
+  while (!compacting_.empty()) changed_.Wait(&mutex_);
+  if (--cancelling_ == 0 && !closing_) cancel_.store(false);
+  changed_.SignalAll();
+}
+
+void BackgroundWork::WakeLimited() {
+  for (TabletServer* server : servers_) {
+    if (RateLimiter* const limiter = server->environment()->rate_limiter) limiter->Wake();
+  }
+}
+
+absl::Status BackgroundWork::compaction_error() const {
+  MutexLock lock(&mutex_);
+  return compaction_error_;
+}
+
+void BackgroundWork::ClearError() {
+  std::vector<TabletServer*> servers;
+  {
+    MutexLock lock(&mutex_);
+    servers = servers_;
+    compaction_error_ = absl::OkStatus();
+    for (auto& [server, trouble] : flush_troubles_) trouble.pause.TryNow();
+    compaction_troubles_.clear();
+    upkeep_pauses_.clear();
+  }
+  for (TabletServer* server : servers) {
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) tablet->LiftQuarantine();
+  }
+  Wake();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,138 @@
+#include "background/compaction_picker.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "background/tablet_compaction.h"
+#include "base/strings.h"
+#include "compaction/pick_check.h"
+#include "compaction/policies.h"
+
+namespace bigtable {
+namespace {
+
+// The average bytes of an entry in the runs from `first` on.
+double AverageEntry(const std::vector<SortedRun>& runs, size_t first) {
+  double bytes = 0, entries = 0;
+  for (size_t i = first; i < runs.size(); ++i) {
+    bytes += static_cast<double>(runs[i].bytes());
+    entries += static_cast<double>(runs[i].entries());
+  }
+  return entries == 0 ? 0 : bytes / entries;
+}
+
+// Estimates which part of a file has timestamps before `expired_before`, as if they were spread
+// evenly.
+double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
+  if (info.max_timestamp < info.min_timestamp || expired_before <= info.min_timestamp) return 0;
+  const double from = static_cast<double>(info.min_timestamp);
+  const double span = static_cast<double>(info.max_timestamp) - from + 1;
+  return std::min(1.0, (static_cast<double>(expired_before) - from) / span);
+}
+
+RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<SortedRun>& runs,
+                        size_t i, int64_t expired_before) {
+  RunSummary run;
+  const double older_entry = AverageEntry(runs, i + 1);
+  double garbage = 0;
+  for (const Ref<SSTable>& file : runs[i].files) {
+    const SSTableInfo& info = file->info();
+    // Only the bytes that a compaction of this tablet would read.
+    const uint64_t bytes = estimates.BytesWithin(*file);
+    const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
+    const double deletions = static_cast<double>(info.deletions()) * within;
+    const double others = static_cast<double>(info.entries) * within - deletions;
+    garbage += older_entry * (deletions + others * estimates.Overwriting(*file, runs, i)) +
+               ExpiredPart(info, expired_before) * static_cast<double>(bytes);
+    run.bytes += bytes;
+    run.files.push_back({.number = info.file_number,
+                         .bytes = bytes,
+                         .entries = info.entries,
+                         .deletions = info.deletions(),
+                         .smallest_key = info.smallest_key,
+                         .largest_key = info.largest_key,
+                         .min_sequence = info.min_sequence,
+                         .max_sequence = info.max_sequence,
+                         .max_timestamp = info.max_timestamp,
+                         .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
+  }
+  run.garbage_bytes = static_cast<uint64_t>(garbage);
+  return run;
+}
+
+GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_t group,
+                       absl::Time now) {
+  const TableLayout& layout = version.layout();
+  GroupSummary summary;
+  summary.flush_size = tablet.environment()->memtable_size;
+  summary.expired_before = std::numeric_limits<int64_t>::max();
+  const Retention retention = layout.RetentionOf(layout.groups[group].id, now);
+  for (const RetainedFamily& family : retention.families) {
+    summary.expired_before = std::min(summary.expired_before, family.min_timestamp);
+  }
+  const std::vector<SortedRun>& runs = version.groups()[group].runs;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    summary.runs.push_back(SummarizeRun(tablet.estimates(), runs, i, summary.expired_before));
+  }
+  return summary;
+}
+
+absl::Status RefusedPick(const TableLayout& layout, size_t group, const absl::Status& why) {
+  const GroupLayout& of = layout.groups[group];
+  const std::string& name = of.options.compaction_policy;
+  return absl::FailedPreconditionError(
+      Cat("compaction policy ", name.empty() ? "of the engine" : Quoted(name),
+          " has made a bad pick for table ", Quoted(layout.name), ", locality group ",
+          Quoted(of.name), ": ", ToStd(why.message())));
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& tablet, size_t group) {
+  // Files that a snapshot sees are not dropped, and expired cells in them are no garbage.
+  const TabletEnvironment& environment = *tablet.environment();
+  const absl::Time now = environment.snapshots->OldestTime(TimeBeforeLayout(environment));
+  const Pin<TabletVersion> version = tablet.Version();
+  const std::vector<SortedRun>& runs = version->groups()[group].runs;
+  if (runs.empty()) return std::nullopt;
+  const LocalityGroup& options = version->layout().groups[group].options;
+  const GroupSummary summary = Summarize(tablet, *version, group, now);
+  const std::unique_ptr<const GuardedPolicy> policy = MakePolicy(options);
+  const bool drops_expired = policy->DropsExpired();
+  if (!policy->error().ok()) return RefusedPick(version->layout(), group, policy->error());
+  if (drops_expired) {
+    if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
+  }
+  // A compaction would fail; see MergingCompaction::Run.
+  if (!version->layout().CheckCanMerge(version->layout().groups[group].id).ok()) {
+    return std::nullopt;
+  }
+  for (const FileQuarantine::Stretch& stretch : tablet.quarantine().StretchesOf(group, runs)) {
+    GroupSummary part = summary;
+    const auto first = summary.runs.begin() + static_cast<std::ptrdiff_t>(stretch.first);
+    part.runs.assign(first, first + static_cast<std::ptrdiff_t>(stretch.count));
+    part.reaches_oldest = stretch.first + stretch.count == summary.runs.size();
+    // Entries below a quarantined file that a run hides stay, however often the run is merged.
+    if (!part.reaches_oldest) {
+      for (RunSummary& run : part.runs) run.garbage_bytes = 0;
+    }
+    std::optional<CompactionPick> pick = policy->Pick(part);
+    if (!policy->error().ok()) return RefusedPick(version->layout(), group, policy->error());
+    if (pick.has_value()) {
+      if (const absl::Status checked = CheckPick(part, *pick); !checked.ok()) {
+        return RefusedPick(version->layout(), group, checked);
+      }
+      pick->first += stretch.first;
+      return pick;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace bigtable

@@ -1,0 +1,233 @@
+#include "background/minor_compaction.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+#include "base/shortcuts.h"
+#include "base/status.h"
+#include "compaction/clipped_cursor.h"
+#include "compaction/cursor_pool.h"
+#include "compaction/merging_cursor.h"
+#include "compaction/policies.h"
+#include "memtable/memtable_cursor.h"
+#include "monitoring/thread_calls.h"
+
+namespace bigtable {
+namespace {
+
+// Whether all keys of the memtable, which is immutable, are in the range.
+bool IsWithin(const Memtable& memtable, const KeyRange& keys) {
+  const std::optional<Memtable::KeyRange> range = memtable.Keys();
+  return !range.has_value() || (keys.Contains(range->smallest) && keys.Contains(range->largest));
+}
+
+// Opens the files of a group that are not open yet, if its policy reads from them when a file is
+// added. The policy runs where no thread should wait for a file. A file that cannot be opened is an
+// error of the read or compaction that needs it.
+void OpenForPolicy(const Tablet& tablet, size_t group) {
+  if (!tablet.environment()->defers_files) return;
+  const Pin<TabletVersion> version = tablet.Version();
+  if (!MakePolicy(version->layout().groups[group].options)->BoundsRuns()) return;
+  for (const SortedRun& run : version->groups()[group].runs) {
+    for (const Ref<SSTable>& file : run.files) file->EnsureOpen().IgnoreError();
+  }
+}
+
+}  // namespace
+
+MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
+                                 std::vector<ImmutableMemtables> immutable)
+    : environment_(environment) {
+  for (ImmutableMemtables& memtables : immutable) {
+    Part& part = parts_.emplace_back();
+    part.now = TimeBeforeLayout(*environment);
+    part.layout = memtables.tablet->Layout();
+    part.redo = {.sequence = memtables.memtables.front()->last_sequence(),
+                 .server = environment->server};
+    part.immutable = std::move(memtables);
+  }
+}
+
+bool MinorCompaction::Part::HasFutureCells() const {
+  const int64_t tomorrow = absl::ToUnixMicros(now + absl::Hours(24));
+  const bool is_future = std::any_of(written.begin(), written.end(), [&](const SSTableInfo& info) {
+    return info.max_timestamp > tomorrow;
+  });
+  if (!is_future) return false;
+  const uint32_t group_id = layout->groups[immutable.group].id;
+  return std::any_of(layout->families.begin(), layout->families.end(), [&](const FamilyLayout& f) {
+    return f.group_id == group_id && f.counts_versions();
+  });
+}
+
+absl::Status MinorCompaction::Run() {
+  const FileNumbers::Work work(environment_->file_numbers);
+  std::vector<Part*> written;
+  absl::Status status;
+  for (Part& part : parts_) {
+    Part* const one = &part;
+    status = WriteOut(one);
+    if (status.ok()) {
+      written.push_back(one);
+      continue;
+    }
+    End({&one, 1}, status);
+    if (!part.immutable.tablet->flags().removed()) break;
+    status = absl::OkStatus();
+  }
+  absl::Span<Part* const> left = written;
+  if (status.ok()) status = SyncDirectoryFor(left);
+  while (status.ok() && !left.empty()) {
+    // All of them, or as many as METADATA takes.
+    size_t at_once = left.size();
+    const auto are_too_many = [&] {
+      return !environment_->store->TakesTogether(StepsOf(left.first(at_once)));
+    };
+    while (at_once > 1 && are_too_many()) at_once = (at_once + 1) / 2;
+    bool is_refused = false;
+    status = Commit(left.first(at_once), &is_refused);
+    // METADATA's tablet was split meanwhile, and has taken none of them.
+    while (is_refused) {
+      at_once = (at_once + 1) / 2;
+      status = Commit(left.first(at_once), &is_refused);
+    }
+    left.remove_prefix(at_once);
+  }
+  RemoveOutput(left);
+  End(left, status);
+  return status;
+}
+
+absl::Status MinorCompaction::WriteOut(Part* part) const {
+  const ImmutableMemtables& immutable = part->immutable;
+  if (environment_->events != nullptr) {
+    part->began = SteadyTime::Now();
+    part->event.time = absl::Now();
+    part->event.location = LocationOf(*immutable.tablet, *part->layout, immutable.group);
+    part->event.memtables = immutable.memtables.size();
+    environment_->events->Push(&EventListener::OnMinorCompactionBegan, part->event);
+  }
+  const WaitTimer timer;
+  absl::StatusOr<std::vector<SSTableInfo>> written = Write(*part);
+  BT_RETURN_IF_ERROR(written.status());
+  part->written = *std::move(written);
+  std::vector<TabletFile> files;
+  for (const SSTableInfo& info : part->written) files.push_back({part->redo.sequence, info});
+  absl::StatusOr<std::vector<Ref<SSTable>>> opened =
+      OpenSSTables(*environment_, part->layout->groups[immutable.group], files);
+  OpenForPolicy(*immutable.tablet, immutable.group);
+  part->nanos = timer.nanos();
+  if (!opened.ok()) {
+    RemoveOutput({&part, 1});
+    return opened.status();
+  }
+  part->opened = *std::move(opened);
+  for (const SSTableInfo& info : part->written) part->outcome.Add(info);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const Part& part) {
+  const ImmutableMemtables& immutable = part.immutable;
+  MergingCursor input;
+  CursorPool pool;
+  for (const Ref<Memtable>& memtable : immutable.memtables) {
+    input.Add(pool.Make<MemtableCursor>(memtable.get()));
+  }
+  // A memtable that is shared with the other half of a split may have rows of that half.
+  const KeyRange& keys = immutable.tablet->keys();
+  const bool is_within =
+      Shortcuts().Has(Shortcut::kUnclipped) &&
+      std::all_of(immutable.memtables.begin(), immutable.memtables.end(),
+                  [&](const Ref<Memtable>& memtable) { return IsWithin(*memtable, keys); });
+  ClippedCursor clipped(&input, keys.begin(), keys.end());
+  return MakeCompactionJob(*immutable.tablet, *part.layout, immutable.group, false, part.now)
+      .Run(is_within ? static_cast<EntryCursor*>(&input) : &clipped);
+}
+
+// Once for all files: if they are small, this takes as long as writing one of them.
+absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) const {
+  for (const Part* part : parts) {
+    if (part->written.empty()) continue;
+    const std::string path = environment_->path_of(part->written.front().file_number);
+    return SyncDirectoryOf(environment_->file_system, path);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_refused) {
+  *is_refused = false;
+  const WaitTimer timer;
+  std::vector<TabletStep> steps;
+  absl::Status status = SyncLogFor(parts);
+  if (!status.ok()) {
+    RemoveOutput(parts);
+  } else {
+    steps = StepsOf(parts);
+    status = environment_->store->Commit(steps);
+    *is_refused = absl::IsFailedPrecondition(status) && parts.size() > 1;
+    if (!status.ok() && !*is_refused) {
+      // Files that METADATA may name stay. They are swept once it is known that it does not.
+      is_in_doubt_ = environment_->store->IsInDoubt(status);
+      if (!is_in_doubt_) RemoveOutput(parts);
+    }
+  }
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Part& part = *parts[i];
+    if (status.ok()) {
+      ImmutableMemtables& immutable = part.immutable;
+      immutable.tablet->PublishChange(immutable.group, steps[i].change, part.opened,
+                                      immutable.memtables.size());
+      immutable.memtables.clear();
+    }
+    part.nanos += timer.nanos();
+  }
+  if (!*is_refused) End(parts, status);
+  return status;
+}
+
+// Other memtables may have mutations that are older than the last one in the new SSTables. None of
+// these may be lost while that one is kept.
+absl::Status MinorCompaction::SyncLogFor(absl::Span<Part* const> parts) const {
+  std::vector<ImmutableMemtables> immutable;
+  for (const Part* part : parts) immutable.push_back(part->immutable);
+  BT_ASSIGN_OR_RETURN(const SequenceNumber log_synced, environment_->sync_log(immutable));
+  for (Part* part : parts) part->redo.log_synced = log_synced;
+  return absl::OkStatus();
+}
+
+std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<Part* const> parts) {
+  std::vector<TabletStep> steps;
+  for (const Part* part : parts) {
+    TabletChange change;
+    change.group_id = part->layout->groups[part->immutable.group].id;
+    for (const SSTableInfo& info : part->written)
+      change.added.push_back({part->redo.sequence, info});
+    change.redo = part->redo;
+    change.last_timestamp = part->immutable.tablet->writer()->last_timestamp();
+    steps.push_back({part->immutable.tablet->id(), std::move(change)});
+  }
+  return steps;
+}
+
+void MinorCompaction::RemoveOutput(absl::Span<Part* const> parts) const {
+  for (const Part* part : parts) RemoveWritten(*environment_, part->written);
+}
+
+void MinorCompaction::End(absl::Span<Part* const> parts, const absl::Status& status) const {
+  for (Part* part : parts) {
+    part->status = status;
+    if (environment_->events == nullptr) continue;
+    MinorCompactionEvent& event = part->event;
+    event.status = status;
+    event.duration = SteadyTime::Now() - part->began;
+    event.time = absl::Now();
+    event.outputs = part->outcome.outputs;
+    event.bytes_written = part->outcome.bytes_written;
+    environment_->events->Push(&EventListener::OnMinorCompactionEnded, event);
+  }
+}
+
+}  // namespace bigtable

@@ -1,0 +1,90 @@
+// A minor compaction, or flush: immutable memtables of the tablets of one server become SSTables,
+// all of them or none (section 5.4 of the paper).
+//
+//   write the SSTables -> sync them and their directory -> sync the log, if needed -> commit to
+//   METADATA -> publish
+//
+// Why together. If the machine dies, the log may end before mutations that are in SSTables by then.
+// All mutations that are older than these must be durable: in SSTables too, or in a synced part of
+// the log. The sequence numbers of memtables of different tablets and groups overlap. If they were
+// flushed one after the other, each flush would have to sync the log, for the mutations that are
+// still in memory. A sync writes all bytes of the log to the disk and makes its pages clean, so
+// that every store into a reused segment faults. Memtables that were rotated at the same sequence
+// number and are committed together do not need the log.
+#ifndef BIGTABLE_BACKGROUND_MINOR_COMPACTION_H_
+#define BIGTABLE_BACKGROUND_MINOR_COMPACTION_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+#include "bigtable/event_listener.h"
+
+#include "background/tablet_compaction.h"
+#include "base/steady_time.h"
+#include "tablet/tablet.h"
+
+namespace bigtable {
+
+// Used by one thread, once. A locality group has one minor compaction at a time.
+class MinorCompaction {
+ public:
+  struct Part {
+    ImmutableMemtables immutable;  // the references are dropped once they are flushed
+    CompactionOutcome outcome;
+    // Cancelled: the tablet was removed, or another part has failed before this one began.
+    absl::Status status = absl::CancelledError("not begun");
+    int64_t nanos = 0;  // how long it took, including the wait for the common commit
+
+    // Whether it has cells with timestamps more than a day ahead, in a group in which a rule counts
+    // versions. Such cells may hide later writes (bigtable/timestamp.h).
+    bool HasFutureCells() const;
+
+   private:
+    friend class MinorCompaction;
+    absl::Time now;  // TimeBeforeLayout
+    std::shared_ptr<const TableLayout> layout;
+    RedoPoint redo;
+    std::vector<SSTableInfo> written;
+    std::vector<Ref<SSTable>> opened;
+    SteadyTime began;  // of the event
+    MinorCompactionEvent event;
+  };
+
+  // All the tablets have this environment.
+  MinorCompaction(const TabletEnvironment* environment, std::vector<ImmutableMemtables> immutable);
+
+  // Flushes them. After an error, memtables whose files were not committed are still immutable, and
+  // their files are removed; unless it is_in_doubt(): then METADATA may or may not have taken a
+  // change, which the next opening shows. Tablets that are removed meanwhile are skipped.
+  absl::Status Run();
+  bool is_in_doubt() const { return is_in_doubt_; }
+  // The outcome of each.
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  absl::Status WriteOut(Part* part) const;
+  // Writes the SSTables; their directory is not synced. Cancelled if the tablet is removed
+  // meanwhile.
+  static absl::StatusOr<std::vector<SSTableInfo>> Write(const Part& part);
+  absl::Status SyncDirectoryFor(absl::Span<Part* const> parts) const;
+  // Commits these together, and publishes them. After an error their files are removed, unless
+  // METADATA may name them. Refused: these are too many for one commit, and nothing was committed.
+  absl::Status Commit(absl::Span<Part* const> parts, bool* is_refused);
+  absl::Status SyncLogFor(absl::Span<Part* const> parts) const;
+  static std::vector<TabletStep> StepsOf(absl::Span<Part* const> parts);
+  void RemoveOutput(absl::Span<Part* const> parts) const;
+  void End(absl::Span<Part* const> parts, const absl::Status& status) const;
+
+  const TabletEnvironment* const environment_;
+  std::vector<Part> parts_;
+  bool is_in_doubt_ = false;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BACKGROUND_MINOR_COMPACTION_H_

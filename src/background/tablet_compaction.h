@@ -1,0 +1,61 @@
+// What minor and merging compactions of a tablet share.
+#ifndef BIGTABLE_BACKGROUND_TABLET_COMPACTION_H_
+#define BIGTABLE_BACKGROUND_TABLET_COMPACTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+
+#include "bigtable/event_listener.h"
+
+#include "compaction/job.h"
+#include "schema/table_layout.h"
+#include "sstable/sstable_info.h"
+#include "tablet/tablet.h"
+#include "tablet/tablet_environment.h"
+
+namespace bigtable {
+
+// What a compaction did.
+struct CompactionOutcome {
+  uint64_t bytes_read = 0;  // from SSTables
+  uint64_t bytes_written = 0;
+  uint64_t files_written = 0;
+  uint64_t bytes_moved = 0;        // of files that joined another run without being rewritten
+  uint64_t bytes_dropped = 0;      // of files that were removed unread
+  uint64_t cells_unfiltered = 0;   // see CompactionStatistics
+  std::vector<EventFile> outputs;  // the new files
+  // After an error: the number of the input that could not be read, or 0 if the error is another.
+  uint64_t unreadable_file = 0;
+  // After an error: METADATA may or may not have taken the change, and takes no other until that is
+  // settled.
+  bool is_in_doubt = false;
+
+  void Add(const SSTableInfo& written) {
+    bytes_written += written.size;
+    ++files_written;
+    outputs.push_back({written.file_number, written.size});
+  }
+};
+
+// The time that decides which entries have expired for a compaction. The compaction reads it before
+// the layout, because a change of a rule reads its own time after the tablet has a layout in which
+// the rule is held (TableChanges::NumberChanges). So entries that have expired at this time have
+// also expired at the next change of a rule.
+inline absl::Time TimeBeforeLayout(const TabletEnvironment& environment) {
+  return environment.clock->Now();
+}
+
+// A job that writes SSTables of a group of the tablet. It ends early once the tablet is removed.
+// `now`: TimeBeforeLayout. What has expired since the oldest snapshot was taken is kept.
+CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout, size_t group,
+                                bool major, absl::Time now);
+
+// Removes new files, which METADATA does not name.
+void RemoveWritten(const TabletEnvironment& environment, const std::vector<SSTableInfo>& written);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BACKGROUND_TABLET_COMPACTION_H_

@@ -1,0 +1,109 @@
+#include "serving/data_path.h"
+
+#include <algorithm>
+
+#include "base/shared_errors.h"
+#include "schema/mutation_check.h"
+
+namespace bigtable {
+
+bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) const {
+  Admitted admitted;
+  if (!Admit(write, statuses, &admitted) || !Check(write, statuses, &admitted)) return true;
+  if (writes_ == Writes::kInMemory) [[unlikely]] {
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      if (statuses[i].ok()) server_->writer().ApplyInMemory(write.tablet, write.mutations[i]);
+    }
+    return true;
+  }
+  if (write.unchanged_since != kUnconditional) [[unlikely]] {
+    if (const absl::Status tracked = server_->TrackWrites(write.limits); !tracked.ok()) {
+      for (absl::Status& status : statuses) status.Update(tracked);
+      return true;
+    }
+  }
+  return server_->writer().Apply({.tablet = write.tablet,
+                                  .layout = &admitted.version->layout(),
+                                  .mutations = write.mutations,
+                                  .is_batch = write.is_batch,
+                                  .unchanged_since = write.unchanged_since,
+                                  .durability = write.durability,
+                                  .limits = write.limits,
+                                  .sample = write.sample,
+                                  .committed = write.committed},
+                                 statuses);
+}
+
+bool DataPath::Admit(const Write& write, absl::Span<absl::Status> statuses,
+                     Admitted* admitted) const {
+  if (write.caller.has_value()) [[unlikely]] {
+    AccessCheck& access = admitted->access.emplace(access_, *write.caller, write.limits);
+    // A caller without permission for any of this must not delay other writers.
+    if (!access.CheckWrites(*write.tablet->Layout(), write.mutations, statuses)) return false;
+  }
+  // Not in Check, which has pinned a version.
+  if (quotas_ != nullptr && quotas_->limits_storage()) [[unlikely]]
+    quotas_->RefreshStorage();
+  if (write_controller_ == nullptr) return true;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    if (statuses[i].ok()) bytes += write.mutations[i].size();
+  }
+  const absl::Status status = write_controller_->Admit(bytes, write.limits, &admitted->admission);
+  if (!status.ok()) std::fill(statuses.begin(), statuses.end(), status);
+  return status.ok();
+}
+
+bool DataPath::Check(const Write& write, absl::Span<absl::Status> statuses,
+                     Admitted* admitted) const {
+  admitted->version = write.tablet->Version();
+  const TableLayout& layout = admitted->version->layout();
+  SharedErrors errors;
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    if (statuses[i].ok()) statuses[i] = errors.Share(CheckMutation(layout, write.mutations[i]));
+  }
+  if (admitted->access.has_value()) [[unlikely]]
+    admitted->access->CheckWrites(layout, write.mutations, statuses);
+  if (quotas_ != nullptr && quotas_->limits_storage()) [[unlikely]] {
+    for (size_t i = 0; i < statuses.size(); ++i) {
+      if (statuses[i].ok()) {
+        statuses[i] = errors.Share(quotas_->TakeStorage(layout, write.mutations[i].operations));
+      }
+    }
+  }
+  if (!write.is_batch) return true;
+  const auto failed = std::find_if(statuses.begin(), statuses.end(),
+                                   [](const absl::Status& status) { return !status.ok(); });
+  if (failed == statuses.end()) return true;
+  std::fill(statuses.begin(), statuses.end(), absl::Status(*failed));
+  return false;
+}
+
+absl::Status DataPath::CheckReadOf(std::string_view caller, const TableLayout& layout,
+                                   const FilterNode* filter, const CallLimits& limits) const {
+  return AccessCheck(access_, caller, limits).CheckRead(layout, filter);
+}
+
+absl::Status DataPath::CheckWrite(const TableLayout& layout, const EncodedMutation& mutation,
+                                  const Caller& caller, const CallLimits& limits) const {
+  absl::Status status = CheckMutation(layout, mutation);
+  if (status.ok() && caller.has_value()) {
+    AccessCheck(access_, *caller, limits)
+        .CheckWrites(layout, absl::MakeConstSpan(&mutation, 1), absl::MakeSpan(&status, 1));
+  }
+  return status;
+}
+
+absl::Status DataPath::CheckRowDeletion(const TableLayout& layout, const Caller& caller,
+                                        const CallLimits& limits) const {
+  if (!caller.has_value()) return absl::OkStatus();
+  std::string operations;
+  AppendOperation(&operations, MutationOperation::DeleteRow());
+  const EncodedMutation deletion{.row = "", .operations = operations};
+  absl::Status status;
+  AccessCheck(access_, *caller, limits)
+      .CheckWrites(layout, absl::MakeConstSpan(&deletion, 1), absl::MakeSpan(&status, 1));
+  return status;
+}
+
+}  // namespace bigtable
