@@ -25,6 +25,8 @@ BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)
 # tests/fuzz/run.
 FUZZ_PACKAGES=(clang libclang-rt-14-dev)
+# tools/check.
+CHECK_PACKAGES=(clang clang-format clang-tidy shellcheck)
 # docs/run: the API reference.
 DOC_PACKAGES=(doxygen python3)
 

@@ -6,6 +6,7 @@ set -euo pipefail
 webtable=$1
 server=${3-}
 testdata=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/testdata
+# shellcheck source=tests/support/servers.sh
 . "$testdata/../../support/servers.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,14 +1,12 @@
 // The smallest use of the library: opens a database in a new directory, creates a table, writes a
 // cell and reads it back.
+#include <bigtable/bigtable.h>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <stdlib.h>
 #include <string>
 #include <system_error>
-
-#include <stdlib.h>
-
-#include <bigtable/bigtable.h>
 
 namespace {
 
