@@ -6,7 +6,7 @@
 #include "bigtable/remote.h"
 
 #include "base/status.h"
-#include "client/table_service.h"
+#include "connected/table_service.h"
 #include "remote/calls/connection.h"
 #include "remote/remote_database.h"
 

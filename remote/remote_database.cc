@@ -6,10 +6,10 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 
+#include "backend/option_limits.h"
 #include "base/call_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/database_impl.h"
 #include "remote/calls/attempt.h"
 #include "remote/calls/retries.h"
 #include "remote/convert/schema.h"

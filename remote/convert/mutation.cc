@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/time_range.h"
-#include "client/row_rules.h"
+#include "rows/row_rules.h"
 #include "schema/mutation_format.h"
 
 namespace bigtable::remote {

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/row_storage.h"
+#include "rows/row_storage.h"
 
 namespace bigtable::remote {
 namespace {

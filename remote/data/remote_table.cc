@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "backend/option_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/database_impl.h"
 #include "remote/calls/attempt.h"
 #include "remote/calls/retries.h"
 #include "remote/convert/filter.h"

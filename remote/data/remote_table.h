@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/table_service.h"
+#include "connected/table_service.h"
 #include "remote/calls/connection.h"
 #include "remote/data/batch_writer.h"
 

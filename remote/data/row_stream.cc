@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "backend/option_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/database_impl.h"
-#include "client/resume_token.h"
 #include "remote/convert/filter.h"
 #include "remote/convert/row_set.h"
+#include "rows/resume_token.h"
 
 namespace bigtable::remote {
 

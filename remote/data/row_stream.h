@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/bigtable/v2/bigtable.pb.h"
 
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
@@ -17,8 +18,7 @@
 #include "bigtable/row_range.h"
 
 #include "base/call_limits.h"
-#include "client/table_service.h"
-#include "google/bigtable/v2/bigtable.pb.h"
+#include "connected/table_service.h"
 #include "remote/calls/attempt.h"
 #include "remote/calls/connection.h"
 #include "remote/calls/retries.h"

@@ -8,19 +8,19 @@
 #include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/check_options.h"
-#include "client/connected_database.h"
-#include "client/connected_table.h"
-#include "client/database_impl.h"
-#include "client/family_changes.h"
-#include "client/observers.h"
+#include "connected/connected_database.h"
+#include "connected/connected_table.h"
+#include "options/check_options.h"
+#include "routing/database_impl.h"
+#include "routing/observers.h"
+#include "schema/family_changes.h"
 #include "schema/schema_checks.h"
 
 namespace bigtable {
 
 // Each call enters the gate, or is refused; and refused too if the database is connected, and a
-// service has no such call (client/table_service.h). Some calls take long, so they have a LongPass;
-// none uses what a LongPass does not protect (TableRoute::Get).
+// service has no such call (connected/table_service.h). Some calls take long, so they have a
+// LongPass; none uses what a LongPass does not protect (TableRoute::Get).
 #define BT_ENTER()                                                             \
   if (impl_ == nullptr) return NotConnectedError(Cat("Database::", __func__)); \
   const CallGate::LongPass bt_pass(&impl_->gate);                              \

@@ -12,9 +12,9 @@
 
 #include "base/call_gate.h"
 #include "base/status.h"
-#include "client/connected_table.h"
-#include "client/database_impl.h"
+#include "connected/connected_table.h"
 #include "master/master.h"
+#include "routing/database_impl.h"
 
 namespace bigtable {
 namespace {

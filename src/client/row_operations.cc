@@ -1,7 +1,7 @@
-// The atomic operations on one row of a Table. How a try works: client/row_operation.h.
+// The atomic operations on one row of a Table. How a try works: transaction/row_operation.h.
 //
 // CheckAndMutateRow and ReadModifyWriteRow hold the stripe of their row during their tries, so only
-// plain writes make them try again (client/row_stripes.h). MutateRowAtomically does not: its
+// plain writes make them try again (routing/row_stripes.h). MutateRowAtomically does not: its
 // function may call any of them for a row of the same stripe, and would wait for itself.
 #include <algorithm>
 #include <optional>
@@ -14,15 +14,15 @@
 #include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/connected_table.h"
-#include "client/database_impl.h"
-#include "client/row_operation.h"
-#include "client/row_rules.h"
-#include "client/row_stripes.h"
+#include "connected/connected_table.h"
 #include "monitoring/call_timer.h"
+#include "routing/database_impl.h"
+#include "routing/row_stripes.h"
+#include "rows/row_rules.h"
 #include "schema/mutation_check.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
+#include "transaction/row_operation.h"
 
 namespace bigtable {
 namespace {

@@ -12,12 +12,12 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/connected_reader.h"
-#include "client/connected_table.h"
-#include "client/database_impl.h"
-#include "client/resume_token.h"
-#include "client/stream_status.h"
-#include "client/table_cursor.h"
+#include "connected/connected_reader.h"
+#include "connected/connected_table.h"
+#include "routing/database_impl.h"
+#include "routing/stream_status.h"
+#include "routing/table_cursor.h"
+#include "rows/resume_token.h"
 
 namespace bigtable {
 namespace {

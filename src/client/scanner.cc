@@ -4,14 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "backend/scan_columns.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/connected_scanner.h"
-#include "client/connected_table.h"
-#include "client/database_impl.h"
-#include "client/scan_columns.h"
-#include "client/stream_status.h"
-#include "client/table_cursor.h"
+#include "connected/connected_scanner.h"
+#include "connected/connected_table.h"
+#include "routing/database_impl.h"
+#include "routing/stream_status.h"
+#include "routing/table_cursor.h"
 
 namespace bigtable {
 

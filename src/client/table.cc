@@ -6,20 +6,20 @@
 
 #include "absl/container/inlined_vector.h"
 
+#include "backend/read_checks.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/connected_table.h"
-#include "client/database_impl.h"
-#include "client/observed_write.h"
-#include "client/read_checks.h"
-#include "client/remote_calls.h"
-#include "client/row_sink.h"
+#include "connected/connected_table.h"
 #include "read/filter_node.h"
+#include "routing/database_impl.h"
+#include "routing/remote_calls.h"
+#include "rows/row_sink.h"
 #include "rpc/move_wait.h"
 #include "schema/mutation_check.h"
 #include "schema/mutation_format.h"
 #include "serving/row_read.h"
+#include "transaction/observed_write.h"
 
 namespace bigtable {
 

@@ -14,11 +14,11 @@
 
 #include "base/call_gate.h"
 #include "base/status.h"
-#include "client/connected_table.h"
-#include "client/database_impl.h"
 #include "cluster/server_host.h"
 #include "cluster/server_set.h"
+#include "connected/connected_table.h"
 #include "read/size_samples.h"
+#include "routing/database_impl.h"
 #include "tablet/tablet.h"
 
 namespace bigtable {

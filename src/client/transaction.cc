@@ -9,11 +9,11 @@
 
 #include "base/catch_thrown.h"
 #include "base/status.h"
-#include "client/conflict_pause.h"
-#include "client/connected_table.h"
-#include "client/database_impl.h"
-#include "client/transaction_impl.h"
+#include "connected/connected_table.h"
+#include "routing/database_impl.h"
 #include "rpc/row_conflict.h"
+#include "transaction/conflict_pause.h"
+#include "transaction/transaction_impl.h"
 
 namespace bigtable {
 

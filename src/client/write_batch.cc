@@ -5,12 +5,12 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/batch_call.h"
-#include "client/connected_database.h"
-#include "client/database_impl.h"
-#include "client/observed_write.h"
+#include "connected/connected_database.h"
+#include "routing/database_impl.h"
 #include "schema/mutation_check.h"
 #include "schema/mutation_format.h"
+#include "transaction/batch_call.h"
+#include "transaction/observed_write.h"
 
 namespace bigtable {
 

@@ -1,8 +1,8 @@
 // The files of a database's directory:
 //
 //   LOCK                        held by the process that has the database open
-//   LOG, LOG.old                the info log (client/file_log_sink.h)
-//   OPTIONS                     the options of the last opening (client/options_file.h)
+//   LOG, LOG.old                the info log (filesystem/file_log_sink.h)
+//   OPTIONS                     the options of the last opening (options/options_file.h)
 //   lockservice/root            the state of METADATA's root tablet (metadata/root_tablet.h)
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
 //   lockservice/access/LIST     which callers may access data (admission/access_list_store.h)

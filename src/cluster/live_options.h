@@ -2,7 +2,7 @@
 // values of the opening.
 //
 // Any thread reads them, and each value by itself: work that has begun may still have an earlier
-// one. Only Database::SetOptions changes them (client/option_changes.h).
+// one. Only Database::SetOptions changes them (options/option_changes.h).
 #ifndef BIGTABLE_CLUSTER_LIVE_OPTIONS_H_
 #define BIGTABLE_CLUSTER_LIVE_OPTIONS_H_
 

@@ -18,7 +18,7 @@ namespace bigtable {
 absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mutation);
 
 // Nothing was applied: the client calls the table's observers, and applies the mutation with their
-// number (client/observed_write.h). Unimplemented, for callers that cannot, by messages.
+// number (transaction/observed_write.h). Unimplemented, for callers that cannot, by messages.
 bool HasNotObservedMark(const absl::Status& status);
 inline bool IsNotObserved(const absl::Status& status) {
   return !status.ok() && HasNotObservedMark(status);

@@ -15,8 +15,8 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "client/batch_machine.h"
-#include "client/database_impl.h"
 #include "commit/batch_commit.h"
+#include "routing/database_impl.h"
 #include "support/database_peer.h"
 #include "support/expect_status.h"
 

@@ -11,7 +11,7 @@
 #include "bigtable/bigtable.h"
 
 #include "base/strings.h"
-#include "client/observers.h"
+#include "routing/observers.h"
 #include "support/expect_status.h"
 #include "support/observer_fixture.h"
 #include "support/remote_fixture.h"

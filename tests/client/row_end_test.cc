@@ -15,7 +15,7 @@
 
 #include "bigtable/testing/faulty_file_system.h"
 
-#include "client/resume_token.h"
+#include "rows/resume_token.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "client/resume_token.h"
+#include "rows/resume_token.h"
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"

@@ -15,10 +15,10 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "client/observers.h"
 #include "compaction/aggregates.h"
 #include "compaction/filters.h"
 #include "compaction/policies.h"
+#include "routing/observers.h"
 #include "support/capturing_sink.h"
 #include "support/database_fixture.h"
 

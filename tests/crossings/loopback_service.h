@@ -16,7 +16,7 @@
 #include "bigtable/bigtable.h"
 
 #include "base/status.h"
-#include "client/table_service.h"
+#include "connected/table_service.h"
 
 namespace bigtable {
 

@@ -12,7 +12,7 @@
 
 #include "bigtable/bigtable.h"
 
-#include "client/database_impl.h"
+#include "routing/database_impl.h"
 #include "support/expect_status.h"
 
 namespace bigtable {

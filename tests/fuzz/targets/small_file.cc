@@ -4,10 +4,10 @@
 
 #include "admission/access_list_store.h"
 #include "admission/quota_store.h"
-#include "client/resume_token.h"
 #include "commitlog/log_state.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
+#include "rows/resume_token.h"
 
 namespace bigtable {
 namespace {

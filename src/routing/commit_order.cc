@@ -1,0 +1,81 @@
+#include "routing/commit_order.h"
+
+#include <utility>
+
+#include "base/catch_thrown.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "routing/observers.h"
+
+namespace bigtable {
+
+thread_local bool CommitOrder::is_calling_ = false;
+
+absl::Status CommitOrder::Run(SequenceNumber last, std::vector<Call> calls,
+                              const CallLimits& limits,
+                              absl::FunctionRef<absl::Status(SequenceNumber*)> commit,
+                              absl::FunctionRef<void(const absl::Status&)> report) {
+  std::multiset<SequenceNumber>::iterator begun;
+  {
+    MutexLock lock(&mutex_);
+    begun = begun_.insert(last);
+  }
+  const auto committed = std::make_shared<Committed>();
+  committed->calls = std::move(calls);
+  const absl::Status status = commit(&committed->sequence);
+
+  MutexLock lock(&mutex_);
+  begun_.erase(begun);
+  if (status.ok()) committed_[committed->sequence] = committed;
+  changed_.SignalAll();
+  while (status.ok() && !committed->is_called) {
+    if (const std::shared_ptr<Committed> next = Next()) {
+      MakeCalls(next.get(), report);
+    } else if (limits.Check().ok()) {
+      changed_.WaitFor(&mutex_, limits.MostSleep());
+    } else {
+      committed->is_left = true;
+      break;
+    }
+  }
+  MakeLeftCalls(report);
+  return status;
+}
+
+std::shared_ptr<CommitOrder::Committed> CommitOrder::Next() const {
+  if (has_caller_ || committed_.empty()) return nullptr;
+  const auto& [sequence, committed] = *committed_.begin();
+  return begun_.empty() || sequence <= *begun_.begin() ? committed : nullptr;
+}
+
+void CommitOrder::MakeLeftCalls(absl::FunctionRef<void(const absl::Status&)> report) {
+  while (true) {
+    // If another thread makes calls, it comes here afterwards.
+    const std::shared_ptr<Committed> next = Next();
+    if (next == nullptr || !next->is_left) return;
+    MakeCalls(next.get(), report);
+  }
+}
+
+void CommitOrder::MakeCalls(Committed* committed,
+                            absl::FunctionRef<void(const absl::Status&)> report) {
+  has_caller_ = true;
+  mutex_.Unlock();
+  is_calling_ = true;
+  for (const Call& call : committed->calls) {
+    for (MutationObserver* const observer : call.observers) {
+      const absl::Status thrown =
+          CatchThrown([&] { return Cat("MutationObserver::After of ", ObserverName(observer)); },
+                      [&] { observer->After(*call.mutation, committed->sequence); });
+      if (!thrown.ok()) report(thrown);
+    }
+  }
+  is_calling_ = false;
+  mutex_.Lock();
+  has_caller_ = false;
+  committed_.erase(committed->sequence);
+  committed->is_called = true;
+  changed_.SignalAll();
+}
+
+}  // namespace bigtable

@@ -1,0 +1,102 @@
+// The call that applies a batch, perhaps of a transaction: finds the tablets of its rows, and
+// passes the mutations to the tablet's server, if they are of one tablet, or to the BatchWriter. If
+// a tablet is superseded meanwhile, nothing was applied, and the call finds all tablets again.
+#ifndef BIGTABLE_TRANSACTION_BATCH_CALL_H_
+#define BIGTABLE_TRANSACTION_BATCH_CALL_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "bigtable/options.h"
+#include "bigtable/row_range.h"
+#include "bigtable/write_batch.h"
+
+#include "base/call_limits.h"
+#include "base/sequence.h"
+#include "commit/batch_writer.h"
+#include "monitoring/call_timer.h"
+#include "routing/database_impl.h"
+#include "routing/served_table.h"
+#include "schema/mutation_format.h"
+#include "serving/data_path.h"
+
+namespace bigtable {
+
+// One thread at a time. Inside the gate, with a pass that is not long (TableRoute::Get).
+class BatchCall {
+ public:
+  // All outlive this. `sample` is null unless the call is measured.
+  BatchCall(DatabaseImpl* database, const WriteBatch& batch, Durability durability,
+            const CallLimits& limits, CallSample* sample);
+  BatchCall(const BatchCall&) = delete;
+  BatchCall& operator=(const BatchCall&) = delete;
+
+  using Read = TransactionRead;
+  // If one of these rows may have been written since it was read, nothing is applied, and the
+  // status is ConflictError (rpc/row_conflict.h).
+  void SetReads(const std::vector<Read>& reads) { reads_ = &reads; }
+
+  // The quotas of rates have been paid for.
+  void SetPaid() { is_paid_ = true; }
+
+  // Where Run stores the last sequence number of the batch once it is applied; may be null.
+  void SetCommitted(SequenceNumber* committed) { committed_ = committed; }
+
+  // The batch has no error, and at least one mutation. InvalidArgument: a table is of another
+  // database.
+  absl::Status Run();
+
+ private:
+  struct Share;
+  // A mutation of the batch, and where its row is according to the present route.
+  struct Target {
+    const TableImpl* table;
+    EncodedMutation mutation;
+    const ServedTablet* served = nullptr;
+    Share* share = nullptr;
+  };
+  // The mutations of one tablet by one caller.
+  struct Share {
+    const Target* first = nullptr;  // the tablet is that of this target
+    std::vector<EncodedMutation> mutations = {};
+    std::vector<absl::Status> statuses = {};
+    DataPath::Admitted admitted = {};
+
+    DataPath::Write Write(const BatchCall& call) const;
+  };
+
+  // A row that must be looked up again.
+  struct Missing {
+    const TableImpl* table;
+    std::string row;
+  };
+  // Sets where each row is. The first one whose tablet is not known, if there is one.
+  std::optional<Missing> Locate();
+  std::optional<Missing> LocateReads();
+  // One try.
+  absl::Status Try(std::optional<Missing>* superseded);
+  absl::Status ApplyToOne(bool* superseded) const;
+  absl::Status ApplyToAll(std::optional<Missing>* superseded);
+  std::vector<std::unique_ptr<Share>> MakeShares();
+
+  DatabaseImpl* const database_;
+  const Durability durability_;
+  const CallLimits& limits_;
+  CallSample* const sample_;
+  std::vector<Target> targets_;
+  const std::vector<Read>* reads_ = nullptr;  // null: none
+  bool is_paid_ = false;
+  SequenceNumber* committed_ = nullptr;
+  // The tablets of the reads, according to the present route, and the table of each.
+  std::vector<BatchRead> located_;
+  std::vector<const TableImpl*> located_tables_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TRANSACTION_BATCH_CALL_H_

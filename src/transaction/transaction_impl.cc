@@ -1,0 +1,267 @@
+#include "transaction/transaction_impl.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/info_log.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "cache/read_memory.h"
+#include "read/row_probe.h"
+#include "rows/row_sink.h"
+#include "rpc/row_conflict.h"
+#include "schema/mutation_check.h"
+#include "schema/mutation_format.h"
+#include "serving/row_read.h"
+#include "transaction/observed_apply.h"
+
+namespace bigtable {
+
+absl::StatusOr<std::shared_ptr<const Snapshot>> DatabaseImpl::TakeOwnSnapshot(
+    const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(CheckWritable(limits));
+  if (locations.is_remote()) {
+    return absl::UnimplementedError("a transaction cannot use tablets that messages reach");
+  }
+  // Before the snapshot: the commit compares its number with what the servers note from here on.
+  BT_RETURN_IF_ERROR(TrackWrites(limits));
+  ClusterEnvironment& shared = *environment();
+  auto snapshot = std::make_shared<const SnapshotImpl>(
+      shared.snapshots, shared.snapshots->TakeOwn(&shared.sequences));
+  return std::shared_ptr<const Snapshot>(std::move(snapshot));
+}
+
+absl::Status DatabaseImpl::TrackWrites(const CallLimits& limits) const {
+  constexpr absl::Duration kLongestTurn = absl::Milliseconds(50);
+  for (const auto& host : cluster->servers()->Users()) {
+    if (host->server()->tracks_writes()) continue;
+    CallLimits of_turn = limits;
+    of_turn.deadline = std::min(limits.deadline, Deadline::In(kLongestTurn));
+    host->server()->TrackWrites(of_turn).IgnoreError();
+  }
+  return limits.Check();
+}
+
+TransactionImpl::TransactionImpl(std::shared_ptr<DatabaseImpl> database,
+                                 std::shared_ptr<const Snapshot> snapshot,
+                                 const CallOptions& limits)
+    : database_(std::move(database)), limits_(limits), snapshot_(std::move(snapshot)) {
+  if (snapshot_ != nullptr) MakeOwn();
+}
+
+void TransactionImpl::MakeOwn() {
+  // Later calls may come after Close.
+  if (clock_ == nullptr) clock_ = database_->environment()->options.clock;
+  own_ = std::make_shared<OwnWrites>(snapshot_->sequence(), clock_);
+  const std::string_view bytes = batch_.bytes_;
+  for (const WriteBatch::Mutation& mutation : batch_.mutations_) {
+    const size_t operations = mutation.begin + mutation.row_size;
+    own_->Add(TableImpl::Of(*mutation.table)->route->table_id(),
+              {.row = bytes.substr(mutation.begin, mutation.row_size),
+               .operations = bytes.substr(operations, mutation.end - operations)});
+  }
+}
+
+OwnWrites* TransactionImpl::ChangeOwn() {
+  if (own_.use_count() > 1) own_ = std::make_shared<OwnWrites>(*own_);
+  return own_.get();
+}
+
+void TransactionImpl::End() {
+  has_ended_ = true;
+  snapshot_ = nullptr;
+  own_ = nullptr;
+  batch_.Clear();
+  reads_.clear();
+  calls_.clear();
+}
+
+absl::Status TransactionImpl::Check(const TableImpl& table) const {
+  if (has_ended_) return absl::FailedPreconditionError("the transaction has ended");
+  if (table.database == database_) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("table ", table.name, " is of another database"));
+}
+
+absl::Status TransactionImpl::BeginRead(const TableImpl& table, const ReadOptions& options) {
+  BT_RETURN_IF_ERROR(Check(table));
+  if (options.snapshot != nullptr) {
+    return absl::InvalidArgumentError(
+        "a read of a transaction has the transaction's snapshot; ReadOptions::snapshot must be "
+        "null");
+  }
+  if (snapshot_ != nullptr) return absl::OkStatus();
+  const CallGate::LongPass pass(&database_->gate);
+  if (!pass) return database_->ClosedError();
+  BT_ASSIGN_OR_RETURN(snapshot_, database_->TakeOwnSnapshot(LimitsOf(options)));
+  MakeOwn();
+  return absl::OkStatus();
+}
+
+void TransactionImpl::NoteRead(const TableImpl& table, RowRange rows) {
+  // A loop that reads one row again and again.
+  if (!reads_.empty() && reads_.back().table == &table && reads_.back().rows == rows) return;
+  reads_.push_back({&table, std::move(rows), snapshot_->sequence()});
+}
+
+absl::StatusOr<Row> TransactionImpl::ReadRow(const TableImpl& table, std::string_view row,
+                                             const Filter& filter, const ReadOptions& options) {
+  BT_RETURN_IF_ERROR(BeginRead(table, options));
+  ReadOptions at_snapshot = options;
+  at_snapshot.snapshot = snapshot_;
+  const bool is_own = own_->Has(table.route->table_id(), row);
+  absl::StatusOr<Row> found = is_own ? ReadOverlaid(table, row, filter, at_snapshot)
+                                     : table.ReadRow(row, filter, at_snapshot);
+  if (found.ok()) NoteRead(table, RowRange::Single(row));
+  return found;
+}
+
+// As bigtable::ReadRow, without the scan cache, which has no own writes.
+absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::string_view row,
+                                                  const Filter& filter,
+                                                  const ReadOptions& options) {
+  const CallGate::Pass pass(&database_->gate);
+  if (!pass) return database_->ClosedError();
+  const CallLimits limits = LimitsOf(options);
+  QuotaControl* const quotas = table.rates();
+  if (quotas != nullptr) BT_RETURN_IF_ERROR(quotas->Begin(table.DemandOf(1, 0)));
+  for (MoveWait wait;;) {
+    const ServedTable& tablets = *table.route->Get();
+    const ServedTablet& served = tablets.tablets()[tablets.Find(row)];
+    if (served.tablet != nullptr) {
+      const Pin<TabletVersion> version = served.tablet->Version();
+      ReadSpec spec;
+      bool superseded;
+      BT_RETURN_IF_ERROR(
+          table.BeginRead(served, *version, filter, options, limits, &spec, &superseded));
+      if (!superseded) {
+        BT_RETURN_IF_ERROR(
+            served.path->CheckRead(version->layout(), spec.filter, table.caller, limits));
+        Pin<TabletVersion> overlaid = own_->Over(*served.tablet, *version, RowRange::Single(row));
+        if (!overlaid) overlaid = version.Clone();
+        std::optional<ReadMemory> memory;
+        if (spec.filter != nullptr && spec.filter->takes_memory()) {
+          BT_RETURN_IF_ERROR(memory.emplace(version->budget()).Take(spec.filter->expression_bytes));
+        }
+        CellCursor cells(overlaid.get(), spec);
+        cells.ReadRow(RowProbe(*overlaid, row, spec.filter == nullptr));
+        Row result;
+        RowSink sink(&result, row);
+        sink.Begin(std::move(overlaid));
+        const size_t most =
+            options.cell_limit > 0 ? static_cast<size_t>(options.cell_limit) : SIZE_MAX;
+        if (RowFilter::Needs(spec.filter)) {
+          BT_RETURN_IF_ERROR(ReadWholeRow(&cells, spec, most, &*memory, &sink));
+        } else {
+          AddFirstCells(&cells, most, &sink);
+          BT_RETURN_IF_ERROR(cells.status());
+        }
+        sink.Finish();
+        if (quotas != nullptr) quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
+        return result;
+      }
+    }
+    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
+  }
+}
+
+RowReader TransactionImpl::ReadRows(const std::shared_ptr<TableImpl>& table, const RowSet& rows,
+                                    const Filter& filter, const ReadOptions& options) {
+  if (absl::Status status = BeginRead(*table, options); !status.ok()) {
+    return TableImpl::ReadRows(table, std::move(status), filter, options, nullptr);
+  }
+  ReadOptions at_snapshot = options;
+  at_snapshot.snapshot = snapshot_;
+  std::vector<RowRange> ranges = rows.Normalized();
+  for (const RowRange& range : ranges) NoteRead(*table, range);
+  return TableImpl::ReadRows(table, std::move(ranges), filter, at_snapshot,
+                             own_->empty() ? nullptr : own_);
+}
+
+absl::StatusOr<Row> TransactionImpl::ReadRowWith(const TableImpl& table, std::string_view row,
+                                                 const std::vector<const RowMutation*>& mutations,
+                                                 const Filter& filter, const ReadOptions& options) {
+  BT_RETURN_IF_ERROR(BeginRead(table, options));
+  ReadOptions at_snapshot = options;
+  at_snapshot.snapshot = snapshot_;
+  const uint64_t table_id = table.route->table_id();
+  OwnWrites* const own = ChangeOwn();
+  const size_t size = own->SizeOf(table_id, row);
+  for (const RowMutation* mutation : mutations) {
+    own->Add(table_id, EncodedMutation::Of(*mutation));
+  }
+  absl::StatusOr<Row> found = ReadOverlaid(table, row, filter, at_snapshot);
+  own->Truncate(table_id, row, size);
+  if (found.ok()) NoteRead(table, RowRange::Single(row));
+  return found;
+}
+
+absl::Status TransactionImpl::Apply(Table* table, const RowMutation& mutation) {
+  const TableImpl& impl = *TableImpl::Of(*table);
+  BT_RETURN_IF_ERROR(Check(impl));
+  BT_RETURN_IF_ERROR(mutation.status());
+  if (!impl.route->is_observed()) [[likely]]
+    return Add(table, mutation, 0);
+  const size_t mutations = batch_.mutation_count();
+  const size_t calls = calls_.size();
+  const absl::Status status = ObservedApply(this).Run(table, mutation);
+  if (status.ok()) return status;
+  batch_.Truncate(mutations);
+  calls_.resize(calls);
+  if (own_ != nullptr) MakeOwn();
+  return status;
+}
+
+absl::Status TransactionImpl::Add(Table* table, const RowMutation& mutation, uint64_t observers) {
+  BT_RETURN_IF_ERROR(batch_.CanApply(mutation));
+  batch_.Add(table, mutation, observers);
+  if (own_ == nullptr) return absl::OkStatus();
+  ChangeOwn()->Add(TableImpl::Of(*table)->route->table_id(), EncodedMutation::Of(mutation));
+  return absl::OkStatus();
+}
+
+void TransactionImpl::AddEarlierRead(const TableImpl& table, std::string_view row,
+                                     SequenceNumber since) {
+  reads_.push_back({&table, RowRange::Single(row), since});
+}
+
+absl::Status TransactionImpl::Commit(const WriteOptions& options) {
+  if (has_ended_) return absl::FailedPreconditionError("the transaction has ended");
+  const auto commit = [&](SequenceNumber* committed) { return CommitBatch(options, committed); };
+  absl::Status status;
+  if (calls_.empty()) [[likely]] {
+    status = commit(nullptr);
+  } else {
+    if (CommitOrder::IsCalling()) {
+      return absl::FailedPreconditionError(
+          "MutationObserver::After must not commit writes to tables with observers");
+    }
+    BT_ASSIGN_OR_RETURN(const SequenceNumber last, LastSequence());
+    const auto report = [&](const absl::Status& thrown) {
+      InfoLog(database_->log_sink).Error(ToStd(thrown.message()), "; the write is committed");
+    };
+    status =
+        database_->commit_order.Run(last, std::move(calls_), LimitsOf(options), commit, report);
+  }
+  if (IsNotObserved(status)) [[unlikely]] {
+    for (const WriteBatch::Mutation& mutation : batch_.mutations_) {
+      TableImpl::Of(*mutation.table)->route->SetObserved(true);
+    }
+    status = ConflictError();
+  }
+  End();
+  return status;
+}
+
+absl::StatusOr<SequenceNumber> TransactionImpl::LastSequence() const {
+  const CallGate::LongPass pass(&database_->gate);
+  if (!pass) return database_->ClosedError();
+  return database_->environment()->sequences.last();
+}
+
+absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, SequenceNumber* committed) {
+  return database_->Apply(batch_, options, nullptr, &reads_, committed, is_paid_);
+}
+
+}  // namespace bigtable
