@@ -1,5 +1,6 @@
 // The messages of rpc/data_service.h as bytes. Decoding trusts no bytes: if they are not a whole
-// message of the right kind, it returns InvalidArgument with the reason.
+// message of the right kind, it returns InvalidArgument with the reason. Only tests call this so
+// far; the transport for roles on other machines follows.
 //
 //   +---------+------+--------------+------------+
 //   | version | kind | fields       | checksum   |

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,9 +26,7 @@
 
 namespace bigtable {
 
-class ConnectedDatabase;
-class DatabaseImpl;
-struct TableMonitor;
+class DatabaseBackend;
 
 // Thread-safe. A directory can be open once for writing, or any number of times read-only, but
 // never both.
@@ -293,20 +289,10 @@ class Database {
   DatabaseStatistics Statistics();
 
  private:
-  friend class ConnectedDatabase;
-  friend class DatabaseImpl;
-  explicit Database(std::shared_ptr<DatabaseImpl> impl);
-  explicit Database(std::unique_ptr<ConnectedDatabase> connected);
-  absl::Status ApplyConnected(const WriteBatch& batch, const WriteOptions& options);
-  absl::Status ApplyMeasured(TableMonitor* monitor, const WriteBatch& batch,
-                             const WriteOptions& options);
-  // One of them: what this process has opened, or has connected to.
-  std::shared_ptr<DatabaseImpl> impl_;
-  std::unique_ptr<ConnectedDatabase> connected_;
-  // The opened tables, by their number and then by their caller. A table that was deleted and
-  // created again has another number.
-  std::map<uint64_t, std::map<std::optional<std::string>, std::unique_ptr<Table>>> tables_;
-  std::mutex tables_mutex_;
+  friend class DatabaseBackend;
+  explicit Database(std::unique_ptr<DatabaseBackend> backend);
+  // What this process has opened, or has connected to.
+  const std::unique_ptr<DatabaseBackend> backend_;
 };
 
 }  // namespace bigtable

@@ -17,11 +17,9 @@
 
 namespace bigtable {
 
-class ConnectedScanner;
-class ConnectedScanStream;
+class CellSource;
+class ScannerBackend;
 struct ScanColumns;
-class ScannerImpl;
-class ScanStreamImpl;
 
 // The cells of one column family in the rows of its Scanner's range, ordered by row, then
 // qualifier, then timestamp from new to old. By default the newest version of each column.
@@ -62,13 +60,9 @@ class ScanStream {
 
  private:
   friend class Scanner;
-  friend class ScannerImpl;
-  explicit ScanStream(std::unique_ptr<ScanStreamImpl> impl);
-  explicit ScanStream(std::unique_ptr<ConnectedScanStream> connected);
+  explicit ScanStream(CellSource* source);
   ScanColumns* columns();
-  // One of them, as in Table.
-  std::unique_ptr<ScanStreamImpl> impl_;
-  std::unique_ptr<ConnectedScanStream> connected_;
+  CellSource* const source_;  // of the scanner's backend
 };
 
 // All streams of a scanner read one snapshot: the one in its options, or one that is taken at the
@@ -102,10 +96,8 @@ class Scanner {
   absl::Status status() const;
 
  private:
-  // Either the first of them, or the others.
-  std::unique_ptr<ScannerImpl> impl_;
-  std::unique_ptr<ConnectedScanner> connected_;
-  std::vector<std::unique_ptr<ScanStream>> connected_streams_;
+  std::unique_ptr<ScannerBackend> backend_;
+  std::vector<std::unique_ptr<ScanStream>> streams_;
 };
 
 }  // namespace bigtable

@@ -24,10 +24,8 @@
 
 namespace bigtable {
 
-class ConnectedReader;
-class ConnectedTable;
-class TableImpl;
-class RowReaderImpl;
+class RowSource;
+class TableBackend;
 
 // A stream of rows, in key order: what Table::ReadRows returns. The whole stream reads one
 // snapshot: that of its options, or one taken by the call of ReadRows. It pins the memory and files
@@ -96,13 +94,9 @@ class RowReader {
   iterator end() { return iterator(); }
 
  private:
-  friend class Table;
-  friend class TableImpl;
-  explicit RowReader(std::unique_ptr<RowReaderImpl> impl);
-  explicit RowReader(std::unique_ptr<ConnectedReader> connected);
-  // One of them, as in Table.
-  std::unique_ptr<RowReaderImpl> impl_;
-  std::unique_ptr<ConnectedReader> connected_;
+  friend class RowSource;
+  explicit RowReader(std::unique_ptr<RowSource> source);
+  std::unique_ptr<RowSource> source_;
   Row row_;
 };
 
@@ -271,20 +265,11 @@ class Table {
       absl::Span<const RowRange> ranges, const CallOptions& options = {});
 
  private:
-  friend class ConnectedDatabase;
-  friend class ConnectedTable;
-  friend class Database;
-  friend class Scanner;
-  friend class TableImpl;
-  absl::Status ApplyMeasured(const RowMutation& mutation, const WriteOptions& options);
-  void ApplyBatchMeasured(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-                          absl::Span<absl::Status> statuses);
+  friend class TableBackend;
   RowReader ReadFilteredRows(const RowSet& rows, const Filter& filter, const ReadOptions& options);
-  explicit Table(std::shared_ptr<TableImpl> impl);
-  explicit Table(std::shared_ptr<ConnectedTable> connected);
-  // One of them: the table of a database that this process has opened, or has connected to.
-  std::shared_ptr<TableImpl> impl_;
-  std::shared_ptr<ConnectedTable> connected_;
+  explicit Table(std::shared_ptr<TableBackend> backend);
+  // The table of a database that this process has opened, or has connected to.
+  const std::shared_ptr<TableBackend> backend_;
 };
 
 }  // namespace bigtable

@@ -79,7 +79,7 @@ class Transaction {
   void Rollback();
 
  private:
-  friend class Database;
+  friend class EmbeddedDatabase;
   explicit Transaction(std::unique_ptr<TransactionImpl> impl);
   std::unique_ptr<TransactionImpl> impl_;
 };

@@ -50,7 +50,8 @@ class WriteBatch {
 
  private:
   friend class BatchCall;
-  friend class Database;
+  friend class ConnectedDatabase;
+  friend class EmbeddedDatabase;
   friend class ObservedWrite;
   friend class TransactionImpl;
   // Of a mutation in a log.

@@ -1,398 +1,57 @@
 #include "bigtable/table.h"
 
-#include <algorithm>
-#include <numeric>
-#include <optional>
+#include <utility>
 
-#include "absl/container/inlined_vector.h"
-
-#include "backend/read_checks.h"
-#include "base/shortcuts.h"
+#include "backend/table_backend.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "connected/connected_table.h"
-#include "read/filter_node.h"
-#include "routing/database_impl.h"
-#include "routing/remote_calls.h"
-#include "rows/row_sink.h"
-#include "rpc/move_wait.h"
-#include "schema/mutation_check.h"
-#include "schema/mutation_format.h"
-#include "serving/row_read.h"
-#include "transaction/observed_write.h"
 
 namespace bigtable {
 
-absl::Status TableImpl::DurabilityError(Durability durability) {
-  return absl::InvalidArgumentError(
-      Cat("WriteOptions::durability must be kNone, kBuffered or kSync, and is ",
-          static_cast<int>(durability)));
-}
-
-uint64_t TableImpl::BytesOf(const Row& row) {
-  uint64_t bytes = row.key().size();
-  for (const Cell& cell : row.cells()) bytes += cell.qualifier.size() + cell.value.size();
-  return bytes;
-}
-
-absl::Status TableImpl::ConnectedTableError(const Table& table) {
-  return absl::InvalidArgumentError(Cat("table ", table.name(), " is of another database"));
-}
-
-absl::Status TableImpl::DeletedError() const {
-  return absl::NotFoundError(Cat("table ", name, " was deleted"));
-}
-
-absl::Status TableImpl::LookAgain(std::string_view row, MoveWait* wait,
-                                  const CallLimits& limits) const {
-  const UnservedTablets& unserved = database->environment()->unserved;
-  if (const absl::Status ended = limits.Check(); !ended.ok()) {
-    return wait->has_waited() ? unserved.Explain(ended, route->table_id(), row) : ended;
-  }
-  // The thread that closes the database waits for this call.
-  if (database->gate.closed()) return database->ClosedError();
-  const absl::Status found = database->locations.LookUp(route.get(), row);
-  // With messages, the location from METADATA may be wrong, and no server has confirmed it yet.
-  if (found.ok()) return database->locations.is_remote() ? wait->Wait(limits) : found;
-  BT_ASSIGN_OR_RETURN(const bool is_there, database->schemas->Has(name, route->table_id(), limits));
-  if (!is_there) return DeletedError();
-  if (!absl::IsNotFound(found) && !absl::IsUnavailable(found)) return found;
-  bool is_over;
-  const absl::Status why = unserved.Why(route->table_id(), row, &is_over);
-  return is_over ? why : unserved.Explain(wait->Wait(limits), route->table_id(), row);
-}
-
-absl::StatusOr<std::shared_ptr<const ServedTable>> TableImpl::Locate(
-    absl::Span<const RowRange> ranges, MoveWait* wait, const CallLimits& limits) const {
-  while (true) {
-    std::shared_ptr<const ServedTable> table = route->Share();
-    const std::optional<std::string_view> missing = table->FindMissing(ranges);
-    if (!missing.has_value()) return table;
-    BT_RETURN_IF_ERROR(LookAgain(*missing, wait, limits));
-  }
-}
-
-absl::Status TableImpl::CheckRead(const Filter& filter, const ReadOptions& options,
-                                  const CallLimits& limits) const {
-  BT_RETURN_IF_ERROR(CheckFilterAndLimits(filter, options));
-  BT_RETURN_IF_ERROR(limits.Check());
-  if (options.snapshot == nullptr) return absl::OkStatus();
-  const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
-  if (snapshot->IsOf(database->environment()->snapshots.get())) return absl::OkStatus();
-  return absl::InvalidArgumentError("the snapshot is of another database");
-}
-
-absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersion& version,
-                                  const Filter& filter, const ReadOptions& options,
-                                  const CallLimits& limits, ReadSpec* spec,
-                                  bool* superseded) const {
-  BT_RETURN_IF_ERROR(CheckRead(filter, options, limits));
-  DataPath::ReadPoint point;
-  if (options.snapshot != nullptr) {
-    point = SnapshotImpl::ReadPointOf(*options.snapshot);
-    BT_RETURN_IF_ERROR(tablet.server->AwaitVisible(*point.sequence, limits));
-  }
-  *superseded = !tablet.path->BeginRead(*tablet.tablet, version, point, spec);
-  if (*superseded && tablet.tablet->flags().removed()) return DeletedError();
-  spec->filter = FilterNode::Of(filter);
-  spec->settings = {.verify_checksums = options.verify_checksums, .fill_cache = options.fill_cache};
-  spec->reverse = options.reverse;
-  spec->limits = limits;
-  return absl::OkStatus();
-}
-
-Table::Table(std::shared_ptr<TableImpl> impl) : impl_(std::move(impl)) {}
-Table::Table(std::shared_ptr<ConnectedTable> connected) : connected_(std::move(connected)) {}
+Table::Table(std::shared_ptr<TableBackend> backend) : backend_(std::move(backend)) {}
 Table::~Table() = default;
 
-const std::string& Table::name() const {
-  return connected_ != nullptr ? connected_->name() : impl_->name;
-}
+const std::string& Table::name() const { return backend_->name(); }
 
 // --- Writes ---
 
 absl::Status Table::Apply(const RowMutation& mutation, const WriteOptions& options) {
-  if (impl_ == nullptr) [[unlikely]]
-    return connected_->Apply(mutation, options);
-  if (!impl_->route->is_observed()) [[likely]] {
-    absl::Status status = ApplyMeasured(mutation, options);
-    if (!IsNotObserved(status)) [[likely]]
-      return status;
-    impl_->route->SetObserved(true);
-  } else {
-    impl_->monitor.counters.Count(Call::kApply);
-  }
-  // Not measured: observers may make calls, which do not nest.
-  absl::Status status = ObservedWrite::Apply(this, mutation, options);
-  if (!status.ok()) impl_->monitor.counters.CountError(Call::kApply);
-  return status;
-}
-
-absl::Status Table::ApplyMeasured(const RowMutation& mutation, const WriteOptions& options) {
-  CallTimer timer(&impl_->monitor, Call::kApply, [&](RequestTrace* trace) {
-    trace->row = mutation.row();
-    trace->mutations = 1;
-  });
-  absl::Status status;
-  impl_->Apply(absl::MakeConstSpan(&mutation, 1), options, timer.sample(),
-               absl::MakeSpan(&status, 1));
-  if (!status.ok()) [[unlikely]] {
-    timer.Failed(status);
-  }
-  return status;
+  return backend_->Apply(mutation, options);
 }
 
 std::vector<absl::Status> Table::ApplyBatch(absl::Span<const RowMutation> mutations,
                                             const WriteOptions& options) {
-  if (impl_ == nullptr) [[unlikely]]
-    return connected_->ApplyBatch(mutations, options);
-  CallCounters& counters = impl_->monitor.counters;
-  counters.Count(CallCounters::Amount::kBatchMutations, mutations.size());
-  std::vector<absl::Status> statuses(mutations.size());
-  const bool was_observed = impl_->route->is_observed();
-  if (!was_observed) [[likely]] {
-    ApplyBatchMeasured(mutations, options, absl::MakeSpan(statuses));
-    if (std::none_of(statuses.begin(), statuses.end(), IsNotObserved)) return statuses;
-    impl_->route->SetObserved(true);
-  } else {
-    counters.Count(Call::kApplyBatch);
-  }
-  bool has_failed = false;
-  for (size_t i = 0; i < mutations.size(); ++i) {
-    if (!was_observed && !IsNotObserved(statuses[i])) continue;
-    statuses[i] = ObservedWrite::Apply(this, mutations[i], options);
-    has_failed |= !statuses[i].ok();
-  }
-  if (has_failed) counters.CountError(Call::kApplyBatch);
-  return statuses;
+  return backend_->ApplyBatch(mutations, options);
 }
 
-void Table::ApplyBatchMeasured(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-                               absl::Span<absl::Status> statuses) {
-  CallTimer timer(&impl_->monitor, Call::kApplyBatch, [&](RequestTrace* trace) {
-    if (!mutations.empty()) trace->row = mutations.front().row();
-    trace->mutations = mutations.size();
-  });
-  impl_->Apply(mutations, options, timer.sample(), statuses);
-  for (const absl::Status& status : statuses) {
-    if (!status.ok()) {
-      timer.Failed(status);
-      break;
-    }
-  }
+absl::StatusOr<bool> Table::CheckAndMutateRow(std::string_view row, const Filter& predicate,
+                                              const RowMutation& if_matched,
+                                              const RowMutation& if_not,
+                                              const WriteOptions& options) {
+  return backend_->CheckAndMutateRow(row, predicate, if_matched, if_not, options);
 }
 
-namespace {
-
-// This tablet alone serves the call.
-void NoteTablet(const ServedTablet& served, CallSample* sample) {
-  if (sample == nullptr) [[likely]]
-    return;
-  sample->tablet = Ref<TabletCounters>(served.tablet->counters());
+absl::StatusOr<Row> Table::ReadModifyWriteRow(const ReadModifyWrite& rules,
+                                              const WriteOptions& options) {
+  return backend_->ReadModifyWriteRow(rules, options);
 }
 
-// The whole call is admitted, or all of its mutations get the error, except for those that have
-// one.
-bool TakeOfQuotas(const TableImpl& table, QuotaControl* quotas,
-                  absl::Span<const RowMutation> mutations, absl::Span<absl::Status> statuses) {
-  QuotaControl::Demand demand = table.DemandOf(0, 0);
-  for (size_t i = 0; i < mutations.size(); ++i) {
-    if (!statuses[i].ok()) continue;
-    ++demand.requests;
-    demand.bytes += mutations[i].byte_size();
-  }
-  const absl::Status taken = quotas->Take(absl::MakeConstSpan(&demand, 1));
-  if (taken.ok()) return true;
-  for (absl::Status& status : statuses) status.Update(taken);
-  return false;
+absl::Status Table::MutateRowAtomically(
+    std::string_view row, const Filter& filter,
+    absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> function,
+    const WriteOptions& options) {
+  return backend_->MutateRowAtomically(row, filter, function, options);
 }
 
-}  // namespace
-
-void TableImpl::Apply(absl::Span<const RowMutation> mutations, const WriteOptions& options,
-                      CallSample* sample, absl::Span<absl::Status> statuses) const {
-  const auto refuse = [&](const absl::Status& status) {
-    std::fill(statuses.begin(), statuses.end(), status);
-  };
-  const CallGate::Pass pass(&database->gate);
-  if (!pass) return refuse(database->ClosedError());
-  const DatabaseOptions& database_options = database->environment()->options;
-  if (database_options.read_only) {
-    return refuse(absl::FailedPreconditionError("the database was opened read-only"));
-  }
-  const CallLimits limits = LimitsOf(options);
-  if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
-  const Durability durability =
-      options.durability.value_or(database->environment()->live.durability);
-  if (durability > Durability::kSync) [[unlikely]] {
-    return refuse(DurabilityError(durability));
-  }
-  bool is_any_valid = false;
-  for (size_t i = 0; i < mutations.size(); ++i) {
-    statuses[i] = mutations[i].status();
-    is_any_valid |= statuses[i].ok();
-  }
-  if (!is_any_valid) return;
-  if (QuotaControl* const quota = rates(); quota != nullptr) [[unlikely]] {
-    if (!TakeOfQuotas(*this, quota, mutations, statuses)) return;
-  }
-
-  if (mutations.size() == 1 && Shortcuts().Has(Shortcut::kOneMutation)) [[likely]] {
-    const ServedTable& table = *route->Get();
-    const ServedTablet& served = table.tablets()[table.Find(mutations[0].row())];
-    if (served.tablet != nullptr) [[likely]] {
-      NoteTablet(served, sample);
-      const EncodedMutation encoded = EncodedMutation::Of(mutations[0]);
-      const bool is_applied = served.path->Apply({.tablet = served.tablet.get(),
-                                                  .mutations = {&encoded, 1},
-                                                  .durability = durability,
-                                                  .limits = limits,
-                                                  .caller = caller,
-                                                  .sample = sample},
-                                                 statuses);
-      if (is_applied) [[likely]]
-        return;
-    }
-  }
-  ApplyByTablets(mutations, durability, kUnconditional, limits, sample, statuses);
-}
-
-// Applies the mutations of each tablet together and in their order, in place or by message.
-void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durability durability,
-                               SequenceNumber unchanged_since, const CallLimits& limits,
-                               CallSample* sample, absl::Span<absl::Status> statuses) const {
-  std::vector<size_t> left;
-  for (size_t i = 0; i < mutations.size(); ++i) {
-    if (statuses[i].ok()) left.push_back(i);
-  }
-  std::vector<std::pair<size_t, size_t>> positions;  // tablet, mutation
-  std::vector<EncodedMutation> encoded;
-  std::vector<absl::Status> outcomes;
-  std::optional<RemoteWrites> remote;
-  bool has_looked = false;
-  for (MoveWait wait;; has_looked = true) {
-    const ServedTable& table = *route->Get();
-    positions.clear();
-    for (const size_t i : left) positions.emplace_back(table.Find(mutations[i].row()), i);
-    std::sort(positions.begin(), positions.end());
-    const bool is_one =
-        left.size() == mutations.size() && positions.front().first == positions.back().first;
-    if (is_one && table.tablets()[positions.front().first].tablet != nullptr) {
-      NoteTablet(table.tablets()[positions.front().first], sample);
-    }
-    left.clear();
-    for (size_t begin = 0, end; begin < positions.size(); begin = end) {
-      const size_t tablet = positions[begin].first;
-      encoded.clear();
-      for (end = begin; end < positions.size() && positions[end].first == tablet; ++end) {
-        encoded.push_back(EncodedMutation::Of(mutations[positions[end].second]));
-      }
-      outcomes.assign(end - begin, absl::OkStatus());
-      const ServedTablet& served = table.tablets()[tablet];
-      bool is_applied = false;
-      if (served.tablet != nullptr) {
-        is_applied = served.path->Apply({.tablet = served.tablet.get(),
-                                         .mutations = encoded,
-                                         .unchanged_since = unchanged_since,
-                                         .durability = durability,
-                                         .limits = limits,
-                                         .caller = caller,
-                                         .sample = sample},
-                                        absl::MakeSpan(outcomes));
-      } else if (served.remote != nullptr) {
-        if (!remote.has_value()) remote.emplace(this, durability, &limits, unchanged_since);
-        is_applied = remote->Apply(*served.remote, encoded, has_looked, absl::MakeSpan(outcomes));
-      }
-      for (size_t i = begin; i < end; ++i) {
-        if (is_applied) {
-          statuses[positions[i].second] = outcomes[i - begin];
-        } else {
-          left.push_back(positions[i].second);
-        }
-      }
-    }
-    if (left.empty()) return;
-    const absl::Status looked = LookAgain(mutations[left.front()].row(), &wait, limits);
-    if (looked.ok()) continue;
-    for (const size_t i : left) statuses[i] = looked;
-    return;
-  }
+absl::Status Table::DropRowRange(const RowRange& rows, const CallOptions& options) {
+  return backend_->DropRowRange(rows, options);
 }
 
 // --- Reads ---
 
-namespace {
-
-// The body of Table::ReadRow, which does the counting. `sample` is mostly null. Inlined by force:
-// the call would cost more than the counting.
-[[gnu::always_inline]] inline absl::StatusOr<Row> ReadOneRow(const TableImpl& table,
-                                                             std::string_view row,
-                                                             const Filter& filter,
-                                                             const ReadOptions& options,
-                                                             CallSample* sample) {
-  const CallGate::Pass pass(&table.database->gate);
-  if (!pass) return table.database->ClosedError();
-  BT_RETURN_IF_ERROR(CheckRowKey(row));
-  RowRead read;  // and not an initializer list, for which all of it would be cleared first
-  read.row = row;
-  read.spec.filter = FilterNode::Of(filter);
-  read.spec.settings.verify_checksums = options.verify_checksums;
-  read.spec.settings.fill_cache = options.fill_cache;
-  read.spec.limits = LimitsOf(options);
-  read.caller = table.caller;
-  read.sample = sample;
-  BT_RETURN_IF_ERROR(table.CheckRead(filter, options, read.spec.limits));
-  if (options.cell_limit > 0) [[unlikely]]
-    read.most_cells = static_cast<size_t>(options.cell_limit);
-  QuotaControl* const quotas = table.rates();
-  if (quotas != nullptr) [[unlikely]]
-    BT_RETURN_IF_ERROR(quotas->Begin(table.DemandOf(1, 0)));
-  if (options.snapshot != nullptr) read.point = SnapshotImpl::ReadPointOf(*options.snapshot);
-  Row result;
-  RowSink sink(&result, row);
-  for (MoveWait wait;;) {
-    const ServedTable& tablets = *table.route->Get();
-    const ServedTablet& served = tablets.tablets()[tablets.Find(row)];
-    if (served.tablet != nullptr) [[likely]] {
-      bool superseded;
-      BT_RETURN_IF_ERROR(
-          bigtable::ReadRow(*served.path, *served.tablet, &read, &sink, &superseded));
-      if (!superseded) [[likely]] {
-        if (read.most_cells < SIZE_MAX) [[unlikely]]
-          RowBuilder::Truncate(&result, read.most_cells);
-        if (quotas != nullptr) [[unlikely]]
-          quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
-        return result;
-      }
-      if (served.tablet->flags().removed()) return table.DeletedError();
-    } else if (table.database->locations.is_remote()) {
-      return ReadRowRemotely(table, row, filter, options, read.spec.limits, nullptr);
-    }
-    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, read.spec.limits));
-  }
-}
-
-}  // namespace
-
-absl::StatusOr<Row> TableImpl::ReadRow(std::string_view row, const Filter& filter,
-                                       const ReadOptions& options) const {
-  return ReadOneRow(*this, row, filter, options, nullptr);
-}
-
 absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
                                    const ReadOptions& options) {
-  if (impl_ == nullptr) [[unlikely]]
-    return connected_->ReadRow(row, filter, options);
-  CallTimer timer(&impl_->monitor, Call::kReadRow, [&](RequestTrace* trace) { trace->row = row; });
-  CallSample* const sample = timer.sample();
-  absl::StatusOr<Row> result = ReadOneRow(*impl_, row, filter, options, sample);
-  if (!result.ok()) [[unlikely]] {
-    timer.Failed(result.status());
-  } else if (sample != nullptr && sample->trace != nullptr) [[unlikely]] {
-    sample->trace->rows = result->empty() ? 0 : 1;
-    sample->trace->cells = result->cells().size();
-  }
-  return result;
+  return backend_->ReadRow(row, filter, options);
 }
 
 absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view column,
@@ -409,6 +68,31 @@ absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view co
     return absl::NotFoundError(Cat("row ", Quoted(row), " has no cell in column ", Quoted(column)));
   }
   return std::string(found.cells().front().value);
+}
+
+RowReader Table::ReadRows(const RowSet& rows, const ReadOptions& options) {
+  return ReadFilteredRows(rows, Filter(), options);
+}
+
+RowReader Table::ReadFilteredRows(const RowSet& rows, const Filter& filter,
+                                  const ReadOptions& options) {
+  return RowSource::ToReader(backend_->ReadRows(rows, filter, options));
+}
+
+RowReader Table::ResumeRows(std::string_view token, const Filter& filter,
+                            const ReadOptions& options) {
+  return RowSource::ToReader(backend_->ResumeRows(token, filter, options));
+}
+
+// --- Sizes ---
+
+absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const CallOptions& options) {
+  return backend_->SampleRowKeys(options);
+}
+
+absl::StatusOr<std::vector<uint64_t>> Table::ApproximateSizes(absl::Span<const RowRange> ranges,
+                                                              const CallOptions& options) {
+  return backend_->ApproximateSizes(ranges, options);
 }
 
 }  // namespace bigtable

@@ -7,10 +7,11 @@
 
 #include "bigtable/database.h"
 
+#include "backend/failed_rows.h"
+#include "backend/option_limits.h"
 #include "base/catch_thrown.h"
 #include "base/status.h"
-#include "connected/connected_table.h"
-#include "routing/database_impl.h"
+#include "routing/table_impl.h"
 #include "rpc/row_conflict.h"
 #include "transaction/conflict_pause.h"
 #include "transaction/transaction_impl.h"
@@ -33,8 +34,8 @@ absl::StatusOr<Row> Transaction::ReadRow(Table* table, std::string_view row, con
 RowReader Transaction::ReadRows(Table* table, const RowSet& rows, const Filter& filter,
                                 const ReadOptions& options) {
   const absl::Status checked = TableImpl::CheckEmbedded(*table);
-  if (!checked.ok()) return TableImpl::FailedRows(checked);
-  return impl_->ReadRows(TableImpl::Of(*table), rows, filter, options);
+  if (!checked.ok()) return RowSource::ToReader(std::make_unique<FailedRows>(checked));
+  return RowSource::ToReader(impl_->ReadRows(TableImpl::Of(*table), rows, filter, options));
 }
 
 absl::Status Transaction::Apply(Table* table, const RowMutation& mutation) {
@@ -53,15 +54,6 @@ absl::Status Transaction::Commit(const WriteOptions& options) {
 void Transaction::Rollback() { impl_->End(); }
 
 // --- Database ---
-
-absl::StatusOr<Transaction> Database::BeginTransaction(const CallOptions& options) {
-  if (impl_ == nullptr) return NotConnectedError("Database::BeginTransaction");
-  const CallGate::LongPass pass(&impl_->gate);
-  if (!pass) return impl_->ClosedError();
-  BT_ASSIGN_OR_RETURN(std::shared_ptr<const Snapshot> snapshot,
-                      impl_->TakeOwnSnapshot(LimitsOf(options)));
-  return Transaction(std::make_unique<TransactionImpl>(impl_, std::move(snapshot), CallOptions()));
-}
 
 absl::Status Database::RunTransaction(absl::FunctionRef<absl::Status(Transaction*)> function,
                                       const WriteOptions& options) {

@@ -17,24 +17,24 @@
 #include "bigtable/row.h"
 #include "bigtable/row_range.h"
 
+#include "backend/row_source.h"
+#include "backend/stream_status.h"
 #include "connected/table_service.h"
-#include "routing/stream_status.h"
 
 namespace bigtable {
 
 // One thread at a time.
-class ConnectedReader {
+class ConnectedReader final : public RowSource {
  public:
   // `ranges`: as RowSet::Normalized() has them, or why there are none. `table_id`: for tokens.
   ConnectedReader(TableService* service, uint64_t table_id,
                   absl::StatusOr<std::vector<RowRange>> ranges, const Filter& filter,
                   const ReadOptions& options);
 
-  bool Next(Row* row);
-  void NoteTaken(const Row& row) { taken_ = row.key(); }
-  // `row` is as Next() has left it, unless it was taken.
-  std::string ResumeToken(const Row& row) const;
-  const absl::Status& status() const { return status_.Check(); }
+  bool Next(Row* row) override;
+  void NoteTaken(const Row& row) override { taken_ = row.key(); }
+  std::string ResumeToken(const Row& row) const override;
+  const absl::Status& status() const override { return status_.Check(); }
 
  private:
   bool Fail(const absl::Status& status);

@@ -1,19 +1,22 @@
 #include "connected/connected_scanner.h"
 
-#include "base/strings.h"
+#include <utility>
 
 namespace bigtable {
+
+ConnectedScanner::ConnectedScanner(std::shared_ptr<ConnectedTable> table, ReadOptions options)
+    : table_(std::move(table)), options_(std::move(options)) {}
+
+ConnectedScanner::~ConnectedScanner() = default;
 
 void ConnectedScanner::SetRange(const RowRange& range) {
   range_ = range;
   moved_last_ = nullptr;
-  for (ConnectedScanStream* stream : streams_) stream->Restart();
+  for (const auto& stream : streams_) stream->Restart();
 }
 
-std::unique_ptr<ConnectedScanStream> ConnectedScanner::NewStream(std::string_view family) {
-  auto stream = std::make_unique<ConnectedScanStream>(this, family);
-  streams_.push_back(stream.get());
-  return stream;
+CellSource* ConnectedScanner::NewStream(std::string_view family) {
+  return streams_.emplace_back(std::make_unique<ConnectedScanStream>(this, family)).get();
 }
 
 std::string_view ConnectedScanner::RowName() const {
@@ -23,8 +26,8 @@ std::string_view ConnectedScanner::RowName() const {
 
 bool ConnectedScanStream::Done() {
   if (rows_ == nullptr && scanner_->status_.ok()) {
-    rows_ = scanner_->table_->ReadRows(RowSet(scanner_->range_).Normalized(), columns.ToFilter(),
-                                       scanner_->options_);
+    rows_ = scanner_->table_->ReadRanges(RowSet(scanner_->range_).Normalized(), columns.ToFilter(),
+                                         scanner_->options_);
     MoveToRow();
   }
   return !has_cell();
@@ -42,11 +45,6 @@ void ConnectedScanStream::Next() {
 
 void ConnectedScanStream::NextRow() {
   if (has_cell()) MoveToRow();
-}
-
-std::string_view ConnectedScanStream::ColumnName() {
-  column_name_ = Cat(columns.family, ":", cell().qualifier);
-  return column_name_;
 }
 
 void ConnectedScanStream::Restart() {

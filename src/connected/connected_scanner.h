@@ -6,9 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,26 +15,25 @@
 #include "bigtable/row.h"
 #include "bigtable/row_range.h"
 
-#include "backend/scan_columns.h"
+#include "backend/cell_source.h"
+#include "backend/stream_status.h"
 #include "connected/connected_reader.h"
 #include "connected/connected_table.h"
-#include "routing/stream_status.h"
 
 namespace bigtable {
 
 class ConnectedScanStream;
 
 // One thread at a time.
-class ConnectedScanner {
+class ConnectedScanner final : public ScannerBackend {
  public:
-  ConnectedScanner(std::shared_ptr<ConnectedTable> table, ReadOptions options)
-      : table_(std::move(table)), options_(std::move(options)) {}
+  ConnectedScanner(std::shared_ptr<ConnectedTable> table, ReadOptions options);
+  ~ConnectedScanner() override;
 
-  void SetRange(const RowRange& range);
-  // The stream lives as long as its owner, but not longer than this.
-  std::unique_ptr<ConnectedScanStream> NewStream(std::string_view family);
-  std::string_view RowName() const;
-  const absl::Status& status() const { return status_.Check(); }
+  void SetRange(const RowRange& range) override;
+  CellSource* NewStream(std::string_view family) override;
+  std::string_view RowName() const override;
+  const absl::Status& status() const override { return status_.Check(); }
 
  private:
   friend class ConnectedScanStream;
@@ -44,33 +41,32 @@ class ConnectedScanner {
   const std::shared_ptr<ConnectedTable> table_;
   const ReadOptions options_;
   RowRange range_;
-  std::vector<ConnectedScanStream*> streams_;
+  std::vector<std::unique_ptr<ConnectedScanStream>> streams_;
   const ConnectedScanStream* moved_last_ = nullptr;
   StreamStatus status_{nullptr, "Scanner"};
 };
 
 // One thread at a time.
-class ConnectedScanStream {
+class ConnectedScanStream final : public CellSource {
  public:
   // `scanner` outlives this.
   ConnectedScanStream(ConnectedScanner* scanner, std::string_view family)
-      : columns{.family = std::string(family)}, scanner_(scanner) {}
+      : CellSource(family), scanner_(scanner) {}
 
-  // The functions of ScanStream with these names.
-  bool Done();
-  void Next();
-  void NextRow();
-  std::string_view RowName() const { return row_.key(); }
-  std::string_view ColumnName();
-  const Cell& cell() const { return row_.cells()[cell_]; }
+  bool Done() override;
+  void Next() override;
+  void NextRow() override;
+  std::string_view RowName() const override { return row_.key(); }
+  std::string_view Qualifier() const override { return cell().qualifier; }
+  int64_t MicroTimestamp() const override { return cell().timestamp.micros(); }
+  std::string_view Value() const override { return cell().value; }
 
   // The range was changed.
   void Restart();
   bool has_cell() const { return cell_ < row_.cells().size(); }
 
-  ScanColumns columns;
-
  private:
+  const Cell& cell() const { return row_.cells()[cell_]; }
   // Moves to the first cell of the next row.
   void MoveToRow();
 
@@ -78,7 +74,6 @@ class ConnectedScanStream {
   std::unique_ptr<ConnectedReader> rows_;  // null before Done
   Row row_;
   size_t cell_ = 0;  // at the end of the row: the stream is done
-  std::string column_name_;
 };
 
 }  // namespace bigtable

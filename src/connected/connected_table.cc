@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/option_limits.h"
 #include "backend/read_checks.h"
+#include "backend/write_checks.h"
 #include "base/call_limits.h"
 #include "base/checksum.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "routing/database_impl.h"
+#include "connected/connected_scanner.h"
+#include "connected/not_connected.h"
 #include "rows/resume_token.h"
 #include "rows/row_storage.h"
 
@@ -21,7 +24,7 @@ uint64_t TokenIdOf(std::string_view name) { return Checksum(name) | uint64_t{1} 
 
 absl::Status CheckWrite(const WriteOptions& options) {
   if (options.durability.value_or(Durability::kSync) > Durability::kSync) {
-    return TableImpl::DurabilityError(*options.durability);
+    return DurabilityError(*options.durability);
   }
   return LimitsOf(options).Check();
 }
@@ -30,12 +33,6 @@ absl::Status CheckMutation(const RowMutation& mutation) {
   BT_RETURN_IF_ERROR(mutation.status());
   if (mutation.operation_count() > 0) return absl::OkStatus();
   return absl::InvalidArgumentError("the mutation has no operations");
-}
-
-absl::Status CheckMutationOf(std::string_view row, const RowMutation& mutation) {
-  if (mutation.row() == row) return mutation.status();
-  return absl::InvalidArgumentError(Cat("the operation is on row ", Quoted(row),
-                                        ", and its mutation is of row ", Quoted(mutation.row())));
 }
 
 absl::Status CheckRead(const Filter& filter, const ReadOptions& options) {
@@ -48,13 +45,6 @@ absl::Status CheckRead(const Filter& filter, const ReadOptions& options) {
 }
 
 }  // namespace
-
-absl::Status NotConnectedError(std::string_view call) {
-  return absl::UnimplementedError(
-      Cat(call,
-          " is for an embedded database; the service that this one is connected to has no "
-          "such call"));
-}
 
 absl::Status ConnectedTable::Apply(const RowMutation& mutation, const WriteOptions& options) {
   BT_RETURN_IF_ERROR(CheckWrite(options));
@@ -83,10 +73,7 @@ absl::StatusOr<bool> ConnectedTable::CheckAndMutateRow(std::string_view row,
   BT_RETURN_IF_ERROR(CheckRowKey(row));
   BT_RETURN_IF_ERROR(CheckMutationOf(row, if_matched));
   BT_RETURN_IF_ERROR(CheckMutationOf(row, if_not));
-  if (if_matched.operation_count() == 0 && if_not.operation_count() == 0) {
-    return absl::InvalidArgumentError(
-        Cat("both mutations of row ", Quoted(row), " are empty; one must have an operation"));
-  }
+  BT_RETURN_IF_ERROR(CheckEitherMutates(if_matched, if_not));
   BT_RETURN_IF_ERROR(predicate.status());
   return service_->CheckAndMutateRow(row, predicate, if_matched, if_not, options);
 }
@@ -94,11 +81,7 @@ absl::StatusOr<bool> ConnectedTable::CheckAndMutateRow(std::string_view row,
 absl::StatusOr<Row> ConnectedTable::ReadModifyWriteRow(const ReadModifyWrite& rules,
                                                        const WriteOptions& options) {
   BT_RETURN_IF_ERROR(CheckWrite(options));
-  BT_RETURN_IF_ERROR(rules.status());
-  if (rules.rule_count() == 0) {
-    return absl::InvalidArgumentError(Cat("a ReadModifyWrite must have a rule, and that of row ",
-                                          Quoted(rules.row()), " has none"));
-  }
+  BT_RETURN_IF_ERROR(CheckRules(rules));
   return service_->ReadModifyWriteRow(rules, options);
 }
 
@@ -120,20 +103,29 @@ absl::StatusOr<Row> ConnectedTable::ReadRow(std::string_view row, const Filter& 
   return result;
 }
 
-std::unique_ptr<ConnectedReader> ConnectedTable::ReadRows(
+std::unique_ptr<RowSource> ConnectedTable::ReadRows(const RowSet& rows, const Filter& filter,
+                                                    const ReadOptions& options) {
+  return ReadRanges(rows.Normalized(), filter, options);
+}
+
+std::unique_ptr<RowSource> ConnectedTable::ResumeRows(std::string_view token, const Filter& filter,
+                                                      const ReadOptions& options) {
+  return ReadRanges(RangesOfToken(token, TokenIdOf(name()), name(), options.reverse), filter,
+                    options);
+}
+
+std::unique_ptr<ConnectedReader> ConnectedTable::ReadRanges(
     absl::StatusOr<std::vector<RowRange>> ranges, const Filter& filter,
     const ReadOptions& options) {
   if (ranges.ok()) {
     if (const absl::Status checked = CheckRead(filter, options); !checked.ok()) ranges = checked;
   }
-  return std::make_unique<ConnectedReader>(service_.get(), TokenIdOf(name_), std::move(ranges),
+  return std::make_unique<ConnectedReader>(service_.get(), TokenIdOf(name()), std::move(ranges),
                                            filter, options);
 }
 
-std::unique_ptr<ConnectedReader> ConnectedTable::ResumeRows(std::string_view token,
-                                                            const Filter& filter,
-                                                            const ReadOptions& options) {
-  return ReadRows(RangesOfToken(token, TokenIdOf(name_), name_, options.reverse), filter, options);
+std::unique_ptr<ScannerBackend> ConnectedTable::NewScanner(ReadOptions options) {
+  return std::make_unique<ConnectedScanner>(shared_from_this(), std::move(options));
 }
 
 absl::Status ConnectedTable::DropRowRange(const RowRange& rows, const CallOptions& options) {
@@ -145,6 +137,18 @@ absl::StatusOr<std::vector<RowKeySample>> ConnectedTable::SampleRowKeys(
     const CallOptions& options) {
   BT_RETURN_IF_ERROR(LimitsOf(options).Check());
   return service_->SampleRowKeys(options);
+}
+
+absl::Status ConnectedTable::MutateRowAtomically(
+    std::string_view /*row*/, const Filter& /*filter*/,
+    absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> /*function*/,
+    const WriteOptions& /*options*/) {
+  return NotConnectedError("Table::MutateRowAtomically");
+}
+
+absl::StatusOr<std::vector<uint64_t>> ConnectedTable::ApproximateSizes(
+    absl::Span<const RowRange> /*ranges*/, const CallOptions& /*options*/) {
+  return NotConnectedError("Table::ApproximateSizes");
 }
 
 }  // namespace bigtable

@@ -1,4 +1,4 @@
-// Table of a connected database: checks the arguments as the calls of client/table.cc do, and
+// Table of a connected database: checks the arguments as an embedded table does, and
 // passes them on to the service.
 #ifndef BIGTABLE_CONNECTED_CONNECTED_TABLE_H_
 #define BIGTABLE_CONNECTED_CONNECTED_TABLE_H_
@@ -19,46 +19,48 @@
 #include "bigtable/row_range.h"
 #include "bigtable/table.h"
 
+#include "backend/table_backend.h"
 #include "connected/connected_reader.h"
 #include "connected/table_service.h"
 
 namespace bigtable {
 
-// The error of a call that only an embedded database has. `call`: "Table::ApproximateSizes".
-[[gnu::cold]] absl::Status NotConnectedError(std::string_view call);
-
 // Thread-safe.
-class ConnectedTable {
+class ConnectedTable final : public TableBackend,
+                             public std::enable_shared_from_this<ConnectedTable> {
  public:
-  // Null: the table is of an embedded database.
-  static const std::shared_ptr<ConnectedTable>& Of(const Table& table) { return table.connected_; }
-
   ConnectedTable(std::string name, std::shared_ptr<TableService> service)
-      : name_(std::move(name)), service_(std::move(service)) {}
+      : TableBackend(Kind::kConnected, std::move(name)), service_(std::move(service)) {}
 
-  const std::string& name() const { return name_; }
-
-  // The functions of Table with these names.
-  absl::Status Apply(const RowMutation& mutation, const WriteOptions& options);
+  absl::Status Apply(const RowMutation& mutation, const WriteOptions& options) override;
   std::vector<absl::Status> ApplyBatch(absl::Span<const RowMutation> mutations,
-                                       const WriteOptions& options);
+                                       const WriteOptions& options) override;
   absl::StatusOr<bool> CheckAndMutateRow(std::string_view row, const Filter& predicate,
                                          const RowMutation& if_matched, const RowMutation& if_not,
-                                         const WriteOptions& options);
-  absl::StatusOr<Row> ReadModifyWriteRow(const ReadModifyWrite& rules, const WriteOptions& options);
+                                         const WriteOptions& options) override;
+  absl::StatusOr<Row> ReadModifyWriteRow(const ReadModifyWrite& rules,
+                                         const WriteOptions& options) override;
+  absl::Status MutateRowAtomically(
+      std::string_view row, const Filter& filter,
+      absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> function,
+      const WriteOptions& options) override;
   absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter,
-                              const ReadOptions& options);
-  absl::Status DropRowRange(const RowRange& rows, const CallOptions& options);
-  absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options);
+                              const ReadOptions& options) override;
+  std::unique_ptr<RowSource> ReadRows(const RowSet& rows, const Filter& filter,
+                                      const ReadOptions& options) override;
+  std::unique_ptr<RowSource> ResumeRows(std::string_view token, const Filter& filter,
+                                        const ReadOptions& options) override;
+  std::unique_ptr<ScannerBackend> NewScanner(ReadOptions options) override;
+  absl::Status DropRowRange(const RowRange& rows, const CallOptions& options) override;
+  absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) override;
+  absl::StatusOr<std::vector<uint64_t>> ApproximateSizes(absl::Span<const RowRange> ranges,
+                                                         const CallOptions& options) override;
 
-  // ReadFilteredRows and ResumeRows.
-  std::unique_ptr<ConnectedReader> ReadRows(absl::StatusOr<std::vector<RowRange>> ranges,
-                                            const Filter& filter, const ReadOptions& options);
-  std::unique_ptr<ConnectedReader> ResumeRows(std::string_view token, const Filter& filter,
-                                              const ReadOptions& options);
+  // The rows of these ranges, which are as RowSet::Normalized() has them, or the error.
+  std::unique_ptr<ConnectedReader> ReadRanges(absl::StatusOr<std::vector<RowRange>> ranges,
+                                              const Filter& filter, const ReadOptions& options);
 
  private:
-  const std::string name_;
   const std::shared_ptr<TableService> service_;
 };
 

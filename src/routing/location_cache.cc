@@ -13,7 +13,7 @@ namespace {
 bool IsStale(const ServedTablet& served) {
   if (served.remote != nullptr) return served.remote->is_stale;
   return served.tablet == nullptr || served.tablet->flags().superseded() ||
-         !served.server->state().serving();
+         !served.path->is_serving();
 }
 
 bool IsSame(const ServedTablet& known, const ServedTablet& found) {
@@ -67,13 +67,13 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
       served.push_back({.remote = std::move(remote)});
       continue;
     }
-    if (!host->server()->state().serving()) continue;
+    const DataPath* const path = host->data_path();
+    if (!path->is_serving()) continue;
     // METADATA's answer may be obsolete by now, or not yet true.
-    std::shared_ptr<Tablet> tablet =
-        host->server()->tablets().Find(route->table_id(), location.rows.begin());
+    std::shared_ptr<Tablet> tablet = path->FindTablet(route->table_id(), location.rows.begin());
     if (tablet == nullptr || !(tablet->rows() == location.rows)) continue;
     is_found |= tablet->rows().Contains(row);
-    served.push_back({std::move(tablet), host->server(), host->data_path()});
+    served.push_back({std::move(tablet), path});
   }
   found_.fetch_add(served.size(), std::memory_order_relaxed);
   Put(route, served);

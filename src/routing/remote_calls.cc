@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/option_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "commit/server_lock.h"
+#include "routing/snapshot_impl.h"
 #include "rows/row_storage.h"
 #include "rpc/answer.h"
 #include "rpc/filter_format.h"
 #include "rpc/move_wait.h"
 #include "rpc/request_slots.h"
 #include "rpc/row_conflict.h"
+#include "serving/server_end.h"
 
 namespace bigtable {
 namespace {
@@ -23,12 +25,6 @@ using Verdict = MutateResponse::Verdict;
 absl::Status Unknown(const RemoteTablet& tablet, std::string_view why) {
   return absl::UnavailableError(Cat("no response from server ", tablet.server, ", and ", why,
                                     "; whether the write was applied is unknown"));
-}
-
-// Whether a server will never serve again.
-bool HasEnded(const TableImpl& table, const std::string& server) {
-  const auto file = table.database->session->Read(ServerLock::FileOf(server));
-  return file.ok() ? ServerLock::IsFenced(file->contents) : absl::IsNotFound(file.status());
 }
 
 // Sends the request until there is a response. A lost server that can still be reached may report
@@ -51,7 +47,8 @@ absl::StatusOr<MutateResponse> Send(const TableImpl& table, const RemoteTablet& 
     const absl::Status& error = response.status();
     if (!IsLost(error)) return was_lost ? Unknown(tablet, ToStd(error.message())) : error;
     was_lost = true;
-    if (HasEnded(table, tablet.server) && ++tries_after_end == kTriesAfterEnd) {
+    if (HasEnded(table.database->session.get(), tablet.server) &&
+        ++tries_after_end == kTriesAfterEnd) {
       return Unknown(tablet, "the server was lost");
     }
     const absl::Status waited = wait.Wait(limits);
@@ -73,7 +70,8 @@ bool RemoteWrites::Apply(const RemoteTablet& tablet, absl::Span<const EncodedMut
                          bool has_looked, absl::Span<absl::Status> statuses) {
   // METADATA names a lost server until others have its tablets. A write that is not sent to a lost
   // server has no unknown outcome.
-  if (has_looked && HasEnded(*table_, tablet.server)) tablet.is_stale = true;
+  if (has_looked && HasEnded(table_->database->session.get(), tablet.server))
+    tablet.is_stale = true;
   if (tablet.is_stale) return false;
   MutateRequest request;
   request.server = tablet.server;
@@ -155,7 +153,7 @@ absl::StatusOr<ScanResponse> Scan(const TableImpl& table, ScanRequest* request,
     // In reverse, the known tablets may end far before the range does: look up tablet after tablet.
     const std::string_view row =
         request->reverse ? known->BeginOf(index) : std::string_view(request->range.begin());
-    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
+    BT_RETURN_IF_ERROR(table.Relocate(row, &wait, limits));
   }
 }
 
@@ -211,7 +209,7 @@ absl::Status RemoteSnapshot::Fix(const TableImpl& table, const Filter& filter,
                                  const ReadOptions& options) {
   const CallLimits limits = LimitsOf(options);
   BT_RETURN_IF_ERROR(table.CheckRead(filter, options, limits));
-  BT_ASSIGN_OR_RETURN(layout_, table.database->schemas->Find(table.name, limits));
+  BT_ASSIGN_OR_RETURN(layout_, table.database->schemas->Find(table.name(), limits));
   // Or another table of this name.
   if (layout_ == nullptr || layout_->table_id != table.route->table_id()) {
     return table.DeletedError();

@@ -1,11 +1,14 @@
 // Users' calls on tablets that are reached by messages (rpc/data_service.h): the counterpart of
-// client/table.cc and client/scanner.cc for tablets that are not called in place.
+// routing/table_impl.cc and routing/scanner_impl.cc for tablets that are not called in place.
 //
 // A message or its response may be lost. The request is then sent again, a write under the same
 // number, by which the server recognises it. After the response `superseded` or
 // Verdict::kOtherServer the tablet is looked up again in METADATA, and the next try is a new
 // request. The outcome of a write is unknown only if its server is lost for good, according to the
 // lock service, or if the call's limits end the tries. The error is then Unavailable, and says so.
+//
+// Only tests call this so far, with services of their own (LocationCache::SetRemote); the transport
+// for servers in other processes follows.
 //
 // Call everything here inside the database's gate.
 #ifndef BIGTABLE_ROUTING_REMOTE_CALLS_H_
@@ -31,8 +34,8 @@
 
 #include "base/call_limits.h"
 #include "base/ref_counted.h"
-#include "routing/database_impl.h"
 #include "routing/remote_tablet.h"
+#include "routing/table_impl.h"
 #include "rpc/cell_block.h"
 #include "rpc/data_service.h"
 #include "rpc/request_slots.h"

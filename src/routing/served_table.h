@@ -21,7 +21,6 @@
 #include "routing/remote_tablet.h"
 #include "serving/data_path.h"
 #include "tablet/tablet.h"
-#include "tabletserver/tablet_server.h"
 
 namespace bigtable {
 
@@ -29,8 +28,7 @@ namespace bigtable {
 // unknown.
 struct ServedTablet {
   std::shared_ptr<Tablet> tablet;
-  TabletServer* server = nullptr;
-  const DataPath* path = nullptr;  // the server's
+  const DataPath* path = nullptr;  // of its server
   std::shared_ptr<const RemoteTablet> remote = nullptr;
 
   bool is_known() const { return tablet != nullptr || remote != nullptr; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/option_limits.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "read/collected_row.h"
@@ -11,6 +12,7 @@
 #include "read/filter_rows.h"
 #include "read/row_filter.h"
 #include "read/row_ranges.h"
+#include "routing/snapshot_impl.h"
 
 namespace bigtable {
 
@@ -39,7 +41,7 @@ absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
     BT_RETURN_IF_ERROR(
         table.BeginRead(first, *version, filter, options, limits, &spec_, &first_superseded));
     if (first_superseded) {
-      BT_RETURN_IF_ERROR(table.LookAgain(ranges.front().begin(), &wait, limits));
+      BT_RETURN_IF_ERROR(table.Relocate(ranges.front().begin(), &wait, limits));
       continue;
     }
     layout_ = version->shared_layout();
@@ -86,7 +88,7 @@ absl::Status ReadSnapshot::PinVersion(const TableImpl& table, size_t i,
   if (only_) {
     *version = only_.Clone();
   } else {
-    BT_RETURN_IF_ERROR(table_->tablets()[i].server->AwaitVisible(spec_.sequence, spec_.limits));
+    BT_RETURN_IF_ERROR(table_->tablets()[i].path->AwaitVisible(spec_.sequence, spec_.limits));
     // In this order: a removed tablet is emptied.
     *version = tablet.Version();
     if (tablet.flags().removed()) return table.DeletedError();

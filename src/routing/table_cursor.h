@@ -23,9 +23,9 @@
 #include "base/shortcuts.h"
 #include "cache/read_memory.h"
 #include "read/cell_cursor.h"
-#include "routing/database_impl.h"
 #include "routing/own_writes.h"
 #include "routing/remote_calls.h"
+#include "routing/table_impl.h"
 #include "rows/row_storage.h"
 #include "tablet/tablet_version.h"
 

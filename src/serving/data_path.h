@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -29,6 +30,7 @@
 #include "base/call_limits.h"
 #include "base/sequence.h"
 #include "base/status.h"
+#include "commit/group_writer.h"
 #include "monitoring/call_timer.h"
 #include "read/cell_cursor.h"
 #include "read/filter_families.h"
@@ -63,6 +65,17 @@ class DataPath {
   DataPath& operator=(const DataPath&) = delete;
 
   TabletServer* server() const { return server_; }
+  // What a client needs of the server besides.
+  bool is_serving() const { return server_->state().serving(); }
+  GroupWriter* writer() const { return &server_->writer(); }
+  // The tablet that has the row, if the server has it; otherwise null.
+  std::shared_ptr<Tablet> FindTablet(uint64_t table_id, std::string_view row) const {
+    return server_->tablets().Find(table_id, row);
+  }
+  // TabletServer::AwaitVisible.
+  absl::Status AwaitVisible(SequenceNumber sequence, const CallLimits& limits) const {
+    return server_->AwaitVisible(sequence, limits);
+  }
   Writes writes() const { return writes_; }
   QuotaControl* quotas() const { return quotas_; }  // may be null
 

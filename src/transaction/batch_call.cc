@@ -9,11 +9,33 @@
 
 #include "absl/types/span.h"
 
+#include "backend/option_limits.h"
+#include "backend/write_checks.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "rpc/move_wait.h"
 
 namespace bigtable {
+
+absl::Status BatchCall::Apply(DatabaseImpl* database, const WriteBatch& batch,
+                              const WriteOptions& options, CallSample* sample,
+                              const std::vector<TransactionRead>* reads, SequenceNumber* committed,
+                              bool is_paid) {
+  const CallGate::Pass pass(&database->gate);
+  if (!pass) return database->ClosedError();
+  const CallLimits limits = LimitsOf(options);
+  BT_RETURN_IF_ERROR(database->CheckWritable(limits));
+  const Durability durability =
+      options.durability.value_or(database->environment()->live.durability);
+  if (durability > Durability::kSync) return DurabilityError(durability);
+  BT_RETURN_IF_ERROR(batch.status());
+  if (batch.mutation_count() == 0) return absl::OkStatus();
+  BatchCall call(database, batch, durability, limits, sample);
+  call.SetCommitted(committed);
+  if (is_paid) call.SetPaid();
+  if (reads != nullptr && !reads->empty()) call.SetReads(*reads);
+  return call.Run();
+}
 
 BatchCall::BatchCall(DatabaseImpl* database, const WriteBatch& batch, Durability durability,
                      const CallLimits& limits, CallSample* sample)
@@ -23,7 +45,7 @@ BatchCall::BatchCall(DatabaseImpl* database, const WriteBatch& batch, Durability
   for (const WriteBatch::Mutation& mutation : batch.mutations_) {
     const size_t operations = mutation.begin + mutation.row_size;
     targets_.push_back(
-        {.table = TableImpl::Of(*mutation.table).get(),
+        {.table = TableImpl::Of(*mutation.table),
          .mutation = {.row = bytes.substr(mutation.begin, mutation.row_size),
                       .operations = bytes.substr(operations, mutation.end - operations),
                       .takes_server_time = mutation.takes_server_time,
@@ -35,7 +57,7 @@ absl::Status BatchCall::Run() {
   for (const Target& target : targets_) {
     if (target.table->database.get() == database_) continue;
     return absl::InvalidArgumentError(
-        Cat("table ", target.table->name, " of the batch is of another database"));
+        Cat("table ", target.table->name(), " of the batch is of another database"));
   }
   QuotaControl& quotas = database_->environment()->quotas;
   if (quotas.limits_rates() && !is_paid_) [[unlikely]] {
@@ -53,7 +75,7 @@ absl::Status BatchCall::Run() {
       const absl::Status status = Try(&missing);
       if (!missing.has_value()) return status;
     }
-    BT_RETURN_IF_ERROR(missing->table->LookAgain(missing->row, &wait, limits_));
+    BT_RETURN_IF_ERROR(missing->table->Relocate(missing->row, &wait, limits_));
   }
 }
 
@@ -83,7 +105,7 @@ std::optional<BatchCall::Missing> BatchCall::LocateReads() {
         return Missing{read.table, std::string(std::max(table.BeginOf(i),
                                                         std::string_view(read.rows.begin())))};
       }
-      located_.push_back({&served.server->writer(), served.tablet.get(), &read.rows, read.since});
+      located_.push_back({served.path->writer(), served.tablet.get(), &read.rows, read.since});
       located_tables_.push_back(read.table);
     }
   }
@@ -128,7 +150,7 @@ absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
   std::vector<BatchMutation> mutations;
   mutations.reserve(targets_.size());
   for (const Target& target : targets_) {
-    mutations.push_back({&target.served->server->writer(), target.served->tablet.get(),
+    mutations.push_back({target.served->path->writer(), target.served->tablet.get(),
                          &target.share->admitted.version->layout(), target.mutation});
   }
   std::optional<size_t> index;

@@ -22,14 +22,30 @@
 #include "monitoring/call_timer.h"
 #include "routing/database_impl.h"
 #include "routing/served_table.h"
+#include "routing/table_impl.h"
 #include "schema/mutation_format.h"
 #include "serving/data_path.h"
 
 namespace bigtable {
 
+// Rows that a transaction has read, and at which sequence number.
+struct TransactionRead {
+  const TableImpl* table;
+  RowRange rows;
+  SequenceNumber since;
+};
+
 // One thread at a time. Inside the gate, with a pass that is not long (TableRoute::Get).
 class BatchCall {
  public:
+  // Database::Apply without observers, outside the gate; with the reads of a transaction: see
+  // SetReads. `*committed`: the last sequence number of the batch, if it is applied. `is_paid`: see
+  // SetPaid.
+  static absl::Status Apply(DatabaseImpl* database, const WriteBatch& batch,
+                            const WriteOptions& options, CallSample* sample,
+                            const std::vector<TransactionRead>* reads = nullptr,
+                            SequenceNumber* committed = nullptr, bool is_paid = false);
+
   // All outlive this. `sample` is null unless the call is measured.
   BatchCall(DatabaseImpl* database, const WriteBatch& batch, Durability durability,
             const CallLimits& limits, CallSample* sample);

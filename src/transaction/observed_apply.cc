@@ -2,17 +2,17 @@
 
 #include <utility>
 
-#include "bigtable/database.h"
-
+#include "backend/failed_rows.h"
+#include "backend/option_limits.h"
 #include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/time_range.h"
-#include "routing/observers.h"
 #include "rpc/move_wait.h"
 #include "rpc/row_conflict.h"
 #include "schema/mutation_check.h"
 #include "schema/mutation_format.h"
+#include "transaction/observers.h"
 
 namespace bigtable {
 namespace {
@@ -45,10 +45,10 @@ OperationKind KindOfOperation(EntryKind kind) {
 }
 
 // The table for the program itself, whoever the caller is.
-absl::StatusOr<Table*> ForProgram(Table* table) {
+absl::StatusOr<Table*> ForProgram(const TransactionDomain& domain, Table* table) {
   const TableImpl& impl = *TableImpl::Of(*table);
   if (!impl.caller.has_value()) return table;
-  BT_ASSIGN_OR_RETURN(Table* const opened, impl.database->owner->OpenTable(impl.name));
+  BT_ASSIGN_OR_RETURN(Table* const opened, domain.tables->OpenTable(impl.name(), {}));
   if (TableImpl::Of(*opened)->route->table_id() == impl.route->table_id()) return opened;
   return impl.DeletedError();
 }
@@ -157,12 +157,13 @@ absl::StatusOr<Row> ObserverContext::ReadRow(Table* table, std::string_view row,
 
 RowReader ObserverContext::ReadRows(Table* table, const RowSet& rows, const Filter& filter) {
   const absl::Status checked = TableImpl::CheckEmbedded(*table);
-  if (!checked.ok()) return TableImpl::FailedRows(checked);
-  return impl_->transaction()->ReadRows(TableImpl::Of(*table), rows, filter, impl_->options());
+  if (!checked.ok()) return RowSource::ToReader(std::make_unique<FailedRows>(checked));
+  return RowSource::ToReader(
+      impl_->transaction()->ReadRows(TableImpl::Of(*table), rows, filter, impl_->options()));
 }
 
 absl::StatusOr<Table*> ObserverContext::OpenTable(std::string_view name) {
-  return impl_->transaction()->database()->owner->OpenTable(name);
+  return impl_->transaction()->domain()->tables->OpenTable(name, {});
 }
 
 absl::Status ObserverContext::Apply(Table* table, const RowMutation& mutation) {
@@ -183,7 +184,7 @@ absl::Status ObservedApply::Apply(Table* table, const RowMutation& mutation, con
   }
   if (CommitOrder::IsCalling()) {
     return absl::FailedPreconditionError(Cat(
-        "table ", impl.name, " has observers, and MutationObserver::After must not write to it"));
+        "table ", impl.name(), " has observers, and MutationObserver::After must not write to it"));
   }
   if (link != nullptr && link->depth == kMaxDepth) return TooDeepError(link);
   std::vector<Addition> additions;
@@ -207,7 +208,7 @@ absl::Status ObservedApply::Apply(Table* table, const RowMutation& mutation, con
 absl::Status ObservedApply::Observe(Table* table, const RowMutation& mutation,
                                     const TableLayout& layout, std::vector<Addition>* additions) {
   BT_ASSIGN_OR_RETURN(std::vector<MutationObserver*> observers, ObserversOf(layout));
-  BT_ASSIGN_OR_RETURN(Table* const for_program, ForProgram(table));
+  BT_ASSIGN_OR_RETURN(Table* const for_program, ForProgram(*transaction_->domain(), table));
   std::unique_ptr<const ObservedMutation> observed(new ObservedMutation(for_program, mutation));
   ObserverContextImpl context(transaction_, observed.get(), additions);
   for (size_t i = 0; i < observers.size(); ++i) {
@@ -239,10 +240,10 @@ absl::StatusOr<std::shared_ptr<const TableLayout>> ObservedApply::CheckedLayout(
     }
     if (served.tablet == nullptr && table.database->locations.is_remote()) {
       return absl::UnimplementedError(
-          Cat("table ", table.name, " has observers, and its tablets are reached by messages"));
+          Cat("table ", table.name(), " has observers, and its tablets are reached by messages"));
     }
     if (served.tablet != nullptr && served.tablet->flags().removed()) return table.DeletedError();
-    BT_RETURN_IF_ERROR(table.LookAgain(mutation.row(), &wait, limits));
+    BT_RETURN_IF_ERROR(table.Relocate(mutation.row(), &wait, limits));
   }
 }
 

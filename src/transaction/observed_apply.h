@@ -15,7 +15,7 @@
 
 #include "bigtable/mutation_observer.h"
 
-#include "routing/database_impl.h"
+#include "routing/table_impl.h"
 #include "schema/table_layout.h"
 #include "transaction/transaction_impl.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/option_limits.h"
+#include "backend/write_checks.h"
 #include "base/status.h"
 #include "rpc/row_conflict.h"
 #include "schema/mutation_check.h"
@@ -21,18 +23,18 @@ absl::Status ObservedWrite::Check(DatabaseImpl* database, const WriteOptions& op
   const CallGate::LongPass pass(&database->gate);
   if (!pass) return database->ClosedError();
   if (options.durability.has_value() && *options.durability > Durability::kSync) {
-    return TableImpl::DurabilityError(*options.durability);
+    return DurabilityError(*options.durability);
   }
   return database->CheckWritable(LimitsOf(options));
 }
 
-absl::Status ObservedWrite::Run(const std::shared_ptr<DatabaseImpl>& database,
+absl::Status ObservedWrite::Run(const std::shared_ptr<TransactionDomain>& domain,
                                 const WriteOptions& options, Add add) {
-  BT_RETURN_IF_ERROR(Check(database.get(), options));
+  BT_RETURN_IF_ERROR(Check(domain->database.get(), options));
   const CallLimits limits = LimitsOf(options);
   bool is_paid = false;
   for (ConflictPause pause;; pause.Sleep()) {
-    TransactionImpl transaction(database, nullptr, CallOptionsOf(options));
+    TransactionImpl transaction(domain, nullptr, CallOptionsOf(options));
     if (is_paid) transaction.SetPaid();
     absl::Status status = add(&transaction);
     if (status.ok()) status = transaction.Commit(options);
@@ -42,16 +44,16 @@ absl::Status ObservedWrite::Run(const std::shared_ptr<DatabaseImpl>& database,
   }
 }
 
-absl::Status ObservedWrite::Apply(Table* table, const RowMutation& mutation,
-                                  const WriteOptions& options) {
-  return Run(TableImpl::Of(*table)->database, options,
+absl::Status ObservedWrite::Apply(const std::shared_ptr<TransactionDomain>& domain, Table* table,
+                                  const RowMutation& mutation, const WriteOptions& options) {
+  return Run(domain, options,
              [&](TransactionImpl* transaction) { return transaction->Apply(table, mutation); });
 }
 
-absl::Status ObservedWrite::Apply(const std::shared_ptr<DatabaseImpl>& database,
+absl::Status ObservedWrite::Apply(const std::shared_ptr<TransactionDomain>& domain,
                                   const WriteBatch& batch, const WriteOptions& options) {
   BT_RETURN_IF_ERROR(batch.status());
-  return Run(database, options, [&](TransactionImpl* transaction) -> absl::Status {
+  return Run(domain, options, [&](TransactionImpl* transaction) -> absl::Status {
     const std::string_view bytes = batch.bytes_;
     for (const WriteBatch::Mutation& mutation : batch.mutations_) {
       const size_t operations = mutation.begin + mutation.row_size;
@@ -72,12 +74,13 @@ bool ObservedWrite::IsObserved(const WriteBatch& batch) {
                      });
 }
 
-absl::StatusOr<bool> ObservedWrite::TryOnRow(const TableImpl& table, const RowMutation& mutation,
+absl::StatusOr<bool> ObservedWrite::TryOnRow(const std::shared_ptr<TransactionDomain>& domain,
+                                             const TableImpl& table, const RowMutation& mutation,
                                              SequenceNumber since, const WriteOptions& options) {
-  TransactionImpl transaction(table.database, nullptr, CallOptionsOf(options));
+  TransactionImpl transaction(domain, nullptr, CallOptionsOf(options));
   transaction.SetPaid();  // by RowOperation
   transaction.AddEarlierRead(table, mutation.row(), since);
-  absl::Status status = transaction.Apply(table.handle, mutation);
+  absl::Status status = transaction.Apply(table.public_table, mutation);
   if (status.ok()) status = transaction.Commit(options);
   if (IsConflict(status)) return false;
   BT_RETURN_IF_ERROR(status);

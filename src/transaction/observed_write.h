@@ -24,7 +24,8 @@
 #include "bigtable/write_batch.h"
 
 #include "base/sequence.h"
-#include "routing/database_impl.h"
+#include "routing/table_impl.h"
+#include "transaction/transaction_domain.h"
 #include "transaction/transaction_impl.h"
 
 namespace bigtable {
@@ -32,14 +33,16 @@ namespace bigtable {
 class ObservedWrite {
  public:
   // Table::Apply, and Database::Apply.
-  static absl::Status Apply(Table* table, const RowMutation& mutation, const WriteOptions& options);
-  static absl::Status Apply(const std::shared_ptr<DatabaseImpl>& database, const WriteBatch& batch,
-                            const WriteOptions& options);
+  static absl::Status Apply(const std::shared_ptr<TransactionDomain>& domain, Table* table,
+                            const RowMutation& mutation, const WriteOptions& options);
+  static absl::Status Apply(const std::shared_ptr<TransactionDomain>& domain,
+                            const WriteBatch& batch, const WriteOptions& options);
   // Whether a table of the batch has observers.
   static bool IsObserved(const WriteBatch& batch);
   // One try of an atomic operation: the write requires that the row has not been written since
   // `since`. False: it may have been, or something that an observer has read; nothing was applied.
-  static absl::StatusOr<bool> TryOnRow(const TableImpl& table, const RowMutation& mutation,
+  static absl::StatusOr<bool> TryOnRow(const std::shared_ptr<TransactionDomain>& domain,
+                                       const TableImpl& table, const RowMutation& mutation,
                                        SequenceNumber since, const WriteOptions& options);
 
  private:
@@ -47,7 +50,7 @@ class ObservedWrite {
 
   // Checks the options and whether the database can be written, before any observer is called.
   static absl::Status Check(DatabaseImpl* database, const WriteOptions& options);
-  static absl::Status Run(const std::shared_ptr<DatabaseImpl>& database,
+  static absl::Status Run(const std::shared_ptr<TransactionDomain>& domain,
                           const WriteOptions& options, Add add);
 };
 

@@ -5,6 +5,8 @@
 
 #include "absl/types/span.h"
 
+#include "backend/option_limits.h"
+#include "backend/write_checks.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "read/filter_node.h"
@@ -17,9 +19,11 @@
 
 namespace bigtable {
 
-RowOperation::RowOperation(const TableImpl* table, std::string_view row,
-                           const WriteOptions& options, bool is_observed, CallSample* sample)
-    : table_(table),
+RowOperation::RowOperation(const std::shared_ptr<TransactionDomain>& domain, const TableImpl* table,
+                           std::string_view row, const WriteOptions& options, bool is_observed,
+                           CallSample* sample)
+    : domain_(domain),
+      table_(table),
       row_(row),
       limits_(LimitsOf(options)),
       options_(options),
@@ -34,9 +38,9 @@ absl::Status RowOperation::Begin() {
   if (!durability_.has_value()) {
     durability_ = table_->database->environment()->live.durability;
   }
-  if (*durability_ > Durability::kSync) return TableImpl::DurabilityError(*durability_);
+  if (*durability_ > Durability::kSync) return DurabilityError(*durability_);
   // Before the first read, so that its sequence number can be compared.
-  if (is_observed_) BT_RETURN_IF_ERROR(table_->database->TrackWrites(limits_));
+  if (is_observed_) BT_RETURN_IF_ERROR(domain_->TrackWrites(limits_));
   QuotaControl* const quotas = table_->rates();
   return quotas == nullptr ? absl::OkStatus() : quotas->Begin(table_->DemandOf(1, 0));
 }
@@ -70,7 +74,7 @@ absl::StatusOr<Row> RowOperation::Read(const Filter& filter) {
       if (!result.ok()) return result;
       break;
     }
-    BT_RETURN_IF_ERROR(table_->LookAgain(row_, &wait, limits_));
+    BT_RETURN_IF_ERROR(table_->Relocate(row_, &wait, limits_));
   }
   since_ = std::min(sequence, since_);
   if (table_->rates() != nullptr) [[unlikely]]
@@ -81,7 +85,8 @@ absl::StatusOr<Row> RowOperation::Read(const Filter& filter) {
 absl::StatusOr<bool> RowOperation::Finish() {
   if (!observed_.has_value()) return true;
   const RowMutation mutation = *std::exchange(observed_, std::nullopt);
-  absl::StatusOr<bool> written = ObservedWrite::TryOnRow(*table_, mutation, since_, options_);
+  absl::StatusOr<bool> written =
+      ObservedWrite::TryOnRow(domain_, *table_, mutation, since_, options_);
   if (written.ok() && *written) Charge(mutation.byte_size());
   return written;
 }

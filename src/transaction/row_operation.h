@@ -8,6 +8,7 @@
 #ifndef BIGTABLE_TRANSACTION_ROW_OPERATION_H_
 #define BIGTABLE_TRANSACTION_ROW_OPERATION_H_
 
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -22,8 +23,9 @@
 #include "base/call_limits.h"
 #include "base/sequence.h"
 #include "monitoring/call_timer.h"
-#include "routing/database_impl.h"
+#include "routing/table_impl.h"
 #include "rpc/move_wait.h"
+#include "transaction/transaction_domain.h"
 
 namespace bigtable {
 
@@ -36,11 +38,13 @@ class RowOperation {
  public:
   // All outlive this. `is_observed`: as TableRoute::is_observed says; true is always correct.
   // `sample` is null unless the call is measured.
-  RowOperation(const TableImpl* table, std::string_view row, const WriteOptions& options,
-               bool is_observed, CallSample* sample);
+  RowOperation(const std::shared_ptr<TransactionDomain>& domain, const TableImpl* table,
+               std::string_view row, const WriteOptions& options, bool is_observed,
+               CallSample* sample);
   RowOperation(const RowOperation&) = delete;
   RowOperation& operator=(const RowOperation&) = delete;
 
+  TransactionDomain* domain() const { return domain_.get(); }
   const CallLimits& limits() const { return limits_; }
   bool is_observed() const { return is_observed_; }
 
@@ -67,6 +71,7 @@ class RowOperation {
   // Takes the bytes of quotas. They were not known when the operation was admitted.
   void Charge(uint64_t bytes) const;
 
+  const std::shared_ptr<TransactionDomain>& domain_;
   const TableImpl* const table_;
   const std::string_view row_;
   const CallLimits limits_;

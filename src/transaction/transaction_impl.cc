@@ -5,11 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "backend/option_limits.h"
 #include "base/info_log.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/read_memory.h"
 #include "read/row_probe.h"
+#include "routing/row_reader_impl.h"
 #include "rows/row_sink.h"
 #include "rpc/row_conflict.h"
 #include "schema/mutation_check.h"
@@ -19,41 +21,16 @@
 
 namespace bigtable {
 
-absl::StatusOr<std::shared_ptr<const Snapshot>> DatabaseImpl::TakeOwnSnapshot(
-    const CallLimits& limits) {
-  BT_RETURN_IF_ERROR(CheckWritable(limits));
-  if (locations.is_remote()) {
-    return absl::UnimplementedError("a transaction cannot use tablets that messages reach");
-  }
-  // Before the snapshot: the commit compares its number with what the servers note from here on.
-  BT_RETURN_IF_ERROR(TrackWrites(limits));
-  ClusterEnvironment& shared = *environment();
-  auto snapshot = std::make_shared<const SnapshotImpl>(
-      shared.snapshots, shared.snapshots->TakeOwn(&shared.sequences));
-  return std::shared_ptr<const Snapshot>(std::move(snapshot));
-}
-
-absl::Status DatabaseImpl::TrackWrites(const CallLimits& limits) const {
-  constexpr absl::Duration kLongestTurn = absl::Milliseconds(50);
-  for (const auto& host : cluster->servers()->Users()) {
-    if (host->server()->tracks_writes()) continue;
-    CallLimits of_turn = limits;
-    of_turn.deadline = std::min(limits.deadline, Deadline::In(kLongestTurn));
-    host->server()->TrackWrites(of_turn).IgnoreError();
-  }
-  return limits.Check();
-}
-
-TransactionImpl::TransactionImpl(std::shared_ptr<DatabaseImpl> database,
+TransactionImpl::TransactionImpl(std::shared_ptr<TransactionDomain> domain,
                                  std::shared_ptr<const Snapshot> snapshot,
                                  const CallOptions& limits)
-    : database_(std::move(database)), limits_(limits), snapshot_(std::move(snapshot)) {
+    : domain_(std::move(domain)), limits_(limits), snapshot_(std::move(snapshot)) {
   if (snapshot_ != nullptr) MakeOwn();
 }
 
 void TransactionImpl::MakeOwn() {
   // Later calls may come after Close.
-  if (clock_ == nullptr) clock_ = database_->environment()->options.clock;
+  if (clock_ == nullptr) clock_ = database()->environment()->options.clock;
   own_ = std::make_shared<OwnWrites>(snapshot_->sequence(), clock_);
   const std::string_view bytes = batch_.bytes_;
   for (const WriteBatch::Mutation& mutation : batch_.mutations_) {
@@ -80,8 +57,8 @@ void TransactionImpl::End() {
 
 absl::Status TransactionImpl::Check(const TableImpl& table) const {
   if (has_ended_) return absl::FailedPreconditionError("the transaction has ended");
-  if (table.database == database_) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat("table ", table.name, " is of another database"));
+  if (table.database == domain_->database) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("table ", table.name(), " is of another database"));
 }
 
 absl::Status TransactionImpl::BeginRead(const TableImpl& table, const ReadOptions& options) {
@@ -92,9 +69,9 @@ absl::Status TransactionImpl::BeginRead(const TableImpl& table, const ReadOption
         "null");
   }
   if (snapshot_ != nullptr) return absl::OkStatus();
-  const CallGate::LongPass pass(&database_->gate);
-  if (!pass) return database_->ClosedError();
-  BT_ASSIGN_OR_RETURN(snapshot_, database_->TakeOwnSnapshot(LimitsOf(options)));
+  const CallGate::LongPass pass(&database()->gate);
+  if (!pass) return database()->ClosedError();
+  BT_ASSIGN_OR_RETURN(snapshot_, domain_->TakeOwnSnapshot(LimitsOf(options)));
   MakeOwn();
   return absl::OkStatus();
 }
@@ -112,7 +89,7 @@ absl::StatusOr<Row> TransactionImpl::ReadRow(const TableImpl& table, std::string
   at_snapshot.snapshot = snapshot_;
   const bool is_own = own_->Has(table.route->table_id(), row);
   absl::StatusOr<Row> found = is_own ? ReadOverlaid(table, row, filter, at_snapshot)
-                                     : table.ReadRow(row, filter, at_snapshot);
+                                     : table.ReadRowUncounted(row, filter, at_snapshot);
   if (found.ok()) NoteRead(table, RowRange::Single(row));
   return found;
 }
@@ -121,8 +98,8 @@ absl::StatusOr<Row> TransactionImpl::ReadRow(const TableImpl& table, std::string
 absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::string_view row,
                                                   const Filter& filter,
                                                   const ReadOptions& options) {
-  const CallGate::Pass pass(&database_->gate);
-  if (!pass) return database_->ClosedError();
+  const CallGate::Pass pass(&database()->gate);
+  if (!pass) return database()->ClosedError();
   const CallLimits limits = LimitsOf(options);
   QuotaControl* const quotas = table.rates();
   if (quotas != nullptr) BT_RETURN_IF_ERROR(quotas->Begin(table.DemandOf(1, 0)));
@@ -162,21 +139,23 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
         return result;
       }
     }
-    BT_RETURN_IF_ERROR(table.LookAgain(row, &wait, limits));
+    BT_RETURN_IF_ERROR(table.Relocate(row, &wait, limits));
   }
 }
 
-RowReader TransactionImpl::ReadRows(const std::shared_ptr<TableImpl>& table, const RowSet& rows,
-                                    const Filter& filter, const ReadOptions& options) {
+std::unique_ptr<RowSource> TransactionImpl::ReadRows(TableImpl* table, const RowSet& rows,
+                                                     const Filter& filter,
+                                                     const ReadOptions& options) {
+  const std::shared_ptr<TableImpl> shared = table->shared_from_this();
   if (absl::Status status = BeginRead(*table, options); !status.ok()) {
-    return TableImpl::ReadRows(table, std::move(status), filter, options, nullptr);
+    return std::make_unique<RowReaderImpl>(shared, std::move(status), filter, options);
   }
   ReadOptions at_snapshot = options;
   at_snapshot.snapshot = snapshot_;
   std::vector<RowRange> ranges = rows.Normalized();
   for (const RowRange& range : ranges) NoteRead(*table, range);
-  return TableImpl::ReadRows(table, std::move(ranges), filter, at_snapshot,
-                             own_->empty() ? nullptr : own_);
+  return std::make_unique<RowReaderImpl>(shared, std::move(ranges), filter, at_snapshot,
+                                         own_->empty() ? nullptr : own_);
 }
 
 absl::StatusOr<Row> TransactionImpl::ReadRowWith(const TableImpl& table, std::string_view row,
@@ -239,10 +218,9 @@ absl::Status TransactionImpl::Commit(const WriteOptions& options) {
     }
     BT_ASSIGN_OR_RETURN(const SequenceNumber last, LastSequence());
     const auto report = [&](const absl::Status& thrown) {
-      InfoLog(database_->log_sink).Error(ToStd(thrown.message()), "; the write is committed");
+      InfoLog(database()->log_sink).Error(ToStd(thrown.message()), "; the write is committed");
     };
-    status =
-        database_->commit_order.Run(last, std::move(calls_), LimitsOf(options), commit, report);
+    status = domain_->commit_order.Run(last, std::move(calls_), LimitsOf(options), commit, report);
   }
   if (IsNotObserved(status)) [[unlikely]] {
     for (const WriteBatch::Mutation& mutation : batch_.mutations_) {
@@ -255,13 +233,13 @@ absl::Status TransactionImpl::Commit(const WriteOptions& options) {
 }
 
 absl::StatusOr<SequenceNumber> TransactionImpl::LastSequence() const {
-  const CallGate::LongPass pass(&database_->gate);
-  if (!pass) return database_->ClosedError();
-  return database_->environment()->sequences.last();
+  const CallGate::LongPass pass(&database()->gate);
+  if (!pass) return database()->ClosedError();
+  return database()->environment()->sequences.last();
 }
 
 absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, SequenceNumber* committed) {
-  return database_->Apply(batch_, options, nullptr, &reads_, committed, is_paid_);
+  return BatchCall::Apply(database(), batch_, options, nullptr, &reads_, committed, is_paid_);
 }
 
 }  // namespace bigtable

@@ -16,10 +16,13 @@
 #include "bigtable/transaction.h"
 #include "bigtable/write_batch.h"
 
+#include "backend/row_source.h"
 #include "base/sequence.h"
-#include "routing/commit_order.h"
-#include "routing/database_impl.h"
 #include "routing/own_writes.h"
+#include "routing/table_impl.h"
+#include "transaction/batch_call.h"
+#include "transaction/commit_order.h"
+#include "transaction/transaction_domain.h"
 
 namespace bigtable {
 
@@ -28,16 +31,17 @@ class TransactionImpl {
  public:
   // The limits are those of observers' reads. Without a snapshot, the first read takes one: a
   // transaction that only writes needs none.
-  TransactionImpl(std::shared_ptr<DatabaseImpl> database, std::shared_ptr<const Snapshot> snapshot,
-                  const CallOptions& limits);
+  TransactionImpl(std::shared_ptr<TransactionDomain> domain,
+                  std::shared_ptr<const Snapshot> snapshot, const CallOptions& limits);
 
-  DatabaseImpl* database() const { return database_.get(); }
+  TransactionDomain* domain() const { return domain_.get(); }
+  DatabaseImpl* database() const { return domain_->database.get(); }
   const CallOptions& limits() const { return limits_; }
 
   absl::StatusOr<Row> ReadRow(const TableImpl& table, std::string_view row, const Filter& filter,
                               const ReadOptions& options);
-  RowReader ReadRows(const std::shared_ptr<TableImpl>& table, const RowSet& rows,
-                     const Filter& filter, const ReadOptions& options);
+  std::unique_ptr<RowSource> ReadRows(TableImpl* table, const RowSet& rows, const Filter& filter,
+                                      const ReadOptions& options);
   // ReadRow, with these mutations of the row after the transaction's own.
   absl::StatusOr<Row> ReadRowWith(const TableImpl& table, std::string_view row,
                                   const std::vector<const RowMutation*>& mutations,
@@ -77,7 +81,7 @@ class TransactionImpl {
   OwnWrites* ChangeOwn();
   void MakeOwn();
 
-  const std::shared_ptr<DatabaseImpl> database_;
+  const std::shared_ptr<TransactionDomain> domain_;
   const CallOptions limits_;
   bool has_ended_ = false;
   bool is_paid_ = false;

@@ -15,8 +15,8 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "client/batch_machine.h"
+#include "client/embedded_database.h"
 #include "commit/batch_commit.h"
-#include "routing/database_impl.h"
 #include "support/database_peer.h"
 #include "support/expect_status.h"
 
@@ -100,7 +100,8 @@ class BatchGroupTest : public testing::Test {
     machine_.faults().FailCalls(
         {.kinds = {FileCall::kLogSync}, .path_contains = machine_.log_of(places_[2])},
         absl::UnavailableError("sync fault"));
-    ClusterEnvironment* const environment = DatabaseImpl::Of(machine_.database())->environment();
+    ClusterEnvironment* const environment =
+        EmbeddedDatabase::ImplOf(machine_.database())->environment();
     shared_.sequences = &environment->sequences;
     shared_.void_batches = environment->void_batches.get();
     shared_.unsynced = &environment->batch_log_sync;

@@ -11,10 +11,10 @@
 #include "bigtable/bigtable.h"
 
 #include "base/strings.h"
-#include "routing/observers.h"
 #include "support/expect_status.h"
 #include "support/observer_fixture.h"
 #include "support/remote_fixture.h"
+#include "transaction/observers.h"
 
 namespace bigtable {
 namespace {

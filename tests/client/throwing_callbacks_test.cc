@@ -18,9 +18,9 @@
 #include "compaction/aggregates.h"
 #include "compaction/filters.h"
 #include "compaction/policies.h"
-#include "routing/observers.h"
 #include "support/capturing_sink.h"
 #include "support/database_fixture.h"
+#include "transaction/observers.h"
 
 namespace bigtable {
 namespace {

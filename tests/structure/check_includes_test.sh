@@ -42,7 +42,7 @@ file src/sstable/block.h << 'END'
 #endif
 END
 file src/sstable/block.cc << 'END'
-// #include "client/table.h"
+// #include "routing/table_impl.h"
 #include "sstable/block.h"
 #include "base/coding.h"
 END
@@ -79,7 +79,7 @@ END
 file src/base/upwards.cc << 'END'
 #include "base/coding.h"
   #  include "sstable/block.h"
-#include <client/table.h>
+#include <routing/table_impl.h>
 #include "coding.h"
 #include "google/protobuf/message.h"
 END
@@ -121,7 +121,7 @@ include/bigtable/cell.h:1: include guard should be BIGTABLE_CELL_H_
 include/bigtable/tree.h:2: "bigtable/tools/hammer.h" is of the component tools, which is not known here
 src/base/coding.cc:1: "base/coding.h" should be included first
 src/base/upwards.cc:2: layer base includes "sstable/block.h", but sstable is above it
-src/base/upwards.cc:3: layer base includes "client/table.h", but client is above it
+src/base/upwards.cc:3: layer base includes "routing/table_impl.h", but client is above it
 src/base/upwards.cc:4: "coding.h" names no layer; includes are written from src/ or include/
 src/base/upwards.cc:5: "google/protobuf/message.h" names no layer; includes are written from src/ or include/
 src/sstable/repair.cc:1: "bigtable/tools/hammer.h" is of the component tools, which is not known here

@@ -12,14 +12,14 @@
 
 #include "bigtable/bigtable.h"
 
-#include "routing/database_impl.h"
+#include "client/embedded_database.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
 
 class DatabasePeer {
  public:
-  explicit DatabasePeer(Database* database) : impl_(DatabaseImpl::Of(database)) {}
+  explicit DatabasePeer(Database* database) : impl_(EmbeddedDatabase::ImplOf(database)) {}
 
   // All servers of user tablets, including former ones.
   std::vector<TabletServer*> ServersEver() const {

@@ -1,6 +1,6 @@
 // The observers that the program has registered (bigtable/mutation_observer.h). Thread-safe.
-#ifndef BIGTABLE_ROUTING_OBSERVERS_H_
-#define BIGTABLE_ROUTING_OBSERVERS_H_
+#ifndef BIGTABLE_TRANSACTION_OBSERVERS_H_
+#define BIGTABLE_TRANSACTION_OBSERVERS_H_
 
 #include <string>
 #include <string_view>
@@ -26,4 +26,4 @@ void ForgetObserver(std::string_view name);
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_ROUTING_OBSERVERS_H_
+#endif  // BIGTABLE_TRANSACTION_OBSERVERS_H_

@@ -1,44 +1,32 @@
-// The atomic operations on one row of a Table. How a try works: transaction/row_operation.h.
-//
-// CheckAndMutateRow and ReadModifyWriteRow hold the stripe of their row during their tries, so only
-// plain writes make them try again (routing/row_stripes.h). MutateRowAtomically does not: its
-// function may call any of them for a row of the same stripe, and would wait for itself.
+#include "transaction/atomic_operations.h"
+
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "absl/time/time.h"
 
-#include "bigtable/table.h"
-
+#include "backend/write_checks.h"
 #include "base/catch_thrown.h"
 #include "base/status.h"
-#include "base/strings.h"
-#include "connected/connected_table.h"
 #include "monitoring/call_timer.h"
-#include "routing/database_impl.h"
-#include "routing/row_stripes.h"
 #include "rows/row_rules.h"
 #include "schema/mutation_check.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
 #include "transaction/row_operation.h"
+#include "transaction/row_stripes.h"
 
 namespace bigtable {
 namespace {
-
-absl::Status CheckRowOf(const RowMutation& mutation, std::string_view row) {
-  if (mutation.row() == row) return mutation.status();
-  return absl::InvalidArgumentError(Cat("the operation is on row ", Quoted(row),
-                                        ", and its mutation is of row ", Quoted(mutation.row())));
-}
 
 // Calls `attempt` inside the gate, while this thread has the row's stripe, until it is true. Not
 // while it has the stripe if the table has observers: they may call any of these operations.
 template <typename Attempt>
 absl::Status TryInTurn(const TableImpl& table, std::string_view row, RowOperation* operation,
                        const Attempt& attempt) {
-  RowStripes::Hold hold(&table.database->row_stripes, table.route->table_id(), row);
+  RowStripes::Hold hold(&operation->domain()->row_stripes, table.route->table_id(), row);
   if (!operation->is_observed()) {
     BT_RETURN_IF_ERROR(hold.Take(operation->limits()));
   }
@@ -65,12 +53,9 @@ absl::StatusOr<bool> CheckAndMutate(const TableImpl& table, std::string_view row
                                     const RowMutation& if_not, RowOperation* operation) {
   BT_RETURN_IF_ERROR(operation->Begin());
   BT_RETURN_IF_ERROR(RowMutation(row).status());
-  BT_RETURN_IF_ERROR(CheckRowOf(if_matched, row));
-  BT_RETURN_IF_ERROR(CheckRowOf(if_not, row));
-  if (if_matched.operation_count() == 0 && if_not.operation_count() == 0) {
-    return absl::InvalidArgumentError(
-        Cat("both mutations of row ", Quoted(row), " are empty; one must have an operation"));
-  }
+  BT_RETURN_IF_ERROR(CheckMutationOf(row, if_matched));
+  BT_RETURN_IF_ERROR(CheckMutationOf(row, if_not));
+  BT_RETURN_IF_ERROR(CheckEitherMutates(if_matched, if_not));
   // One cell is enough. A predicate at the limits of filters has no room for one more part.
   Filter first = Filter::Chain(predicate, Filter::CellsRowLimit(1));
   if (!first.status().ok()) first = predicate;
@@ -92,7 +77,7 @@ absl::StatusOr<bool> CheckAndMutate(const TableImpl& table, std::string_view row
 absl::Status CheckFamiliesOf(const TableImpl& table, const ReadModifyWrite& rules,
                              const CallLimits& limits) {
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
-                      table.database->schemas->Read(table.name, limits));
+                      table.database->schemas->Read(table.name(), limits));
   const RowMutation writes = RowRules::Writes(rules);
   EncodedMutation mutation = EncodedMutation::Of(writes);
   mutation.observers = layout->observers_id;
@@ -102,11 +87,7 @@ absl::Status CheckFamiliesOf(const TableImpl& table, const ReadModifyWrite& rule
 absl::StatusOr<Row> ModifyRow(const TableImpl& table, const ReadModifyWrite& rules,
                               RowOperation* operation) {
   BT_RETURN_IF_ERROR(operation->Begin());
-  BT_RETURN_IF_ERROR(rules.status());
-  if (rules.rule_count() == 0) {
-    return absl::InvalidArgumentError(Cat("a ReadModifyWrite must have a rule, and that of row ",
-                                          Quoted(rules.row()), " has none"));
-  }
+  BT_RETURN_IF_ERROR(CheckRules(rules));
   RowRules cells(&rules);
   const auto attempt = [&]() -> absl::StatusOr<bool> {
     const absl::Time time = table.database->environment()->options.clock->Now();
@@ -164,7 +145,7 @@ absl::Status MutateAtomically(const TableImpl& table, std::string_view row, cons
       BT_RETURN_IF_ERROR(
           CatchThrown("the function of MutateRowAtomically", [&] { made = function(*seen); }));
       BT_ASSIGN_OR_RETURN(mutation, std::move(made));
-      BT_RETURN_IF_ERROR(CheckRowOf(*mutation, row));
+      BT_RETURN_IF_ERROR(CheckMutationOf(row, *mutation));
       if (mutation->operation_count() == 0) return absl::OkStatus();
       const CallGate::Pass pass(&table.database->gate);
       if (!pass) return table.database->ClosedError();
@@ -181,11 +162,12 @@ absl::Status MutateAtomically(const TableImpl& table, std::string_view row, cons
 // Runs `function` with a RowOperation, measured unless the table has observers: these may make
 // calls, which do not nest.
 template <typename Function>
-auto RunMeasured(const TableImpl* table, Call call, std::string_view row,
-                 const WriteOptions& options, const Function& function) {
+auto RunMeasured(const std::shared_ptr<TransactionDomain>& domain, const TableImpl* table,
+                 Call call, std::string_view row, const WriteOptions& options,
+                 const Function& function) {
   if (!table->route->is_observed()) [[likely]] {
     CallTimer timer(&table->monitor, call, [&](RequestTrace* trace) { trace->row = row; });
-    RowOperation operation(table, row, options, false, timer.sample());
+    RowOperation operation(domain, table, row, options, false, timer.sample());
     auto result = function(&operation);
     if (!result.ok()) timer.Failed(result.status());
     if (!IsNotObserved(result.status())) return result;
@@ -193,7 +175,7 @@ auto RunMeasured(const TableImpl* table, Call call, std::string_view row,
   } else {
     table->monitor.counters.Count(call);
   }
-  RowOperation operation(table, row, options, true, nullptr);
+  RowOperation operation(domain, table, row, options, true, nullptr);
   auto result = function(&operation);
   if (!result.ok()) table->monitor.counters.CountError(call);
   return result;
@@ -201,42 +183,37 @@ auto RunMeasured(const TableImpl* table, Call call, std::string_view row,
 
 }  // namespace
 
-absl::StatusOr<bool> Table::CheckAndMutateRow(std::string_view row, const Filter& predicate,
-                                              const RowMutation& if_matched,
-                                              const RowMutation& if_not,
-                                              const WriteOptions& options) {
-  if (impl_ == nullptr) [[unlikely]]
-    return connected_->CheckAndMutateRow(row, predicate, if_matched, if_not, options);
-  return RunMeasured(impl_.get(), Call::kCheckAndMutateRow, row, options,
-                     [&](RowOperation* operation) {
-                       return CheckAndMutate(*impl_, row, predicate, if_matched, if_not, operation);
-                     });
+absl::StatusOr<bool> AtomicOperations::CheckAndMutateRow(std::string_view row,
+                                                         const Filter& predicate,
+                                                         const RowMutation& if_matched,
+                                                         const RowMutation& if_not,
+                                                         const WriteOptions& options) const {
+  return RunMeasured(
+      domain_, table_, Call::kCheckAndMutateRow, row, options, [&](RowOperation* operation) {
+        return CheckAndMutate(*table_, row, predicate, if_matched, if_not, operation);
+      });
 }
 
-absl::StatusOr<Row> Table::ReadModifyWriteRow(const ReadModifyWrite& rules,
-                                              const WriteOptions& options) {
-  if (impl_ == nullptr) [[unlikely]]
-    return connected_->ReadModifyWriteRow(rules, options);
-  return RunMeasured(impl_.get(), Call::kReadModifyWriteRow, rules.row(), options,
-                     [&](RowOperation* operation) { return ModifyRow(*impl_, rules, operation); });
+absl::StatusOr<Row> AtomicOperations::ReadModifyWriteRow(const ReadModifyWrite& rules,
+                                                         const WriteOptions& options) const {
+  return RunMeasured(domain_, table_, Call::kReadModifyWriteRow, rules.row(), options,
+                     [&](RowOperation* operation) { return ModifyRow(*table_, rules, operation); });
 }
 
 // Not measured: the function may make calls, which do not nest.
-absl::Status Table::MutateRowAtomically(
+absl::Status AtomicOperations::MutateRowAtomically(
     std::string_view row, const Filter& filter,
     absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> function,
-    const WriteOptions& options) {
-  if (impl_ == nullptr) [[unlikely]]
-    return NotConnectedError("Table::MutateRowAtomically");
-  CallCounters& counters = impl_->monitor.counters;
+    const WriteOptions& options) const {
+  CallCounters& counters = table_->monitor.counters;
   counters.Count(Call::kMutateRowAtomically);
   const auto run = [&](bool is_observed) {
-    RowOperation operation(impl_.get(), row, options, is_observed, nullptr);
-    return MutateAtomically(*impl_, row, filter, function, &operation);
+    RowOperation operation(domain_, table_, row, options, is_observed, nullptr);
+    return MutateAtomically(*table_, row, filter, function, &operation);
   };
-  absl::Status status = run(impl_->route->is_observed());
+  absl::Status status = run(table_->route->is_observed());
   if (IsNotObserved(status)) [[unlikely]] {
-    impl_->route->SetObserved(true);
+    table_->route->SetObserved(true);
     status = run(true);
   }
   if (!status.ok()) counters.CountError(Call::kMutateRowAtomically);

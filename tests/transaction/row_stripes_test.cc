@@ -1,6 +1,6 @@
 // The queues of atomic operations on rows: one thread at a time, no wake-up lost, nobody starved.
 // A lost wake-up shows as a deadline that passes, not as a test that hangs.
-#include "routing/row_stripes.h"
+#include "transaction/row_stripes.h"
 
 #include <algorithm>
 #include <atomic>

@@ -10,15 +10,14 @@
 
 #include "bigtable/row_key_sample.h"
 #include "bigtable/row_range.h"
-#include "bigtable/table.h"
 
+#include "backend/option_limits.h"
 #include "base/call_gate.h"
 #include "base/status.h"
 #include "cluster/server_host.h"
 #include "cluster/server_set.h"
-#include "connected/connected_table.h"
 #include "read/size_samples.h"
-#include "routing/database_impl.h"
+#include "routing/table_impl.h"
 #include "tablet/tablet.h"
 
 namespace bigtable {
@@ -43,7 +42,7 @@ absl::StatusOr<std::vector<OfRows<Value>>> Collect(
   const DatabaseImpl& database = *table.database;
   const auto is_there = [&]() -> absl::Status {
     BT_ASSIGN_OR_RETURN(const bool found,
-                        database.schemas->Has(table.name, table.route->table_id(), limits));
+                        database.schemas->Has(table.name(), table.route->table_id(), limits));
     return found ? absl::OkStatus() : table.DeletedError();
   };
   std::vector<OfRows<Value>> collected;
@@ -75,14 +74,13 @@ struct Division {
 
 }  // namespace
 
-absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const CallOptions& options) {
-  if (connected_ != nullptr) return connected_->SampleRowKeys(options);
+absl::StatusOr<std::vector<RowKeySample>> TableImpl::SampleRowKeys(const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
-  const CallGate::LongPass pass(&impl_->database->gate);
-  if (!pass) return impl_->database->ClosedError();
+  const CallGate::LongPass pass(&database->gate);
+  if (!pass) return database->ClosedError();
   BT_ASSIGN_OR_RETURN(
       std::vector<OfRows<Division>> tablets,
-      Collect<Division>(*impl_, RowRange::All(), limits,
+      Collect<Division>(*this, RowRange::All(), limits,
                         [](const SizeSamples& samples, const RowRange& rows) {
                           const uint64_t size = samples.SizeOf(rows);
                           return Division{samples.Divide(rows, size / kParts + 1), size};
@@ -106,16 +104,15 @@ absl::StatusOr<std::vector<RowKeySample>> Table::SampleRowKeys(const CallOptions
   return result;
 }
 
-absl::StatusOr<std::vector<uint64_t>> Table::ApproximateSizes(absl::Span<const RowRange> ranges,
-                                                              const CallOptions& options) {
-  if (connected_ != nullptr) return NotConnectedError("Table::ApproximateSizes");
+absl::StatusOr<std::vector<uint64_t>> TableImpl::ApproximateSizes(absl::Span<const RowRange> ranges,
+                                                                  const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
-  const CallGate::LongPass pass(&impl_->database->gate);
-  if (!pass) return impl_->database->ClosedError();
+  const CallGate::LongPass pass(&database->gate);
+  if (!pass) return database->ClosedError();
   std::vector<uint64_t> result;
   for (const RowRange& range : ranges) {
     BT_ASSIGN_OR_RETURN(const std::vector<OfRows<uint64_t>> tablets,
-                        Collect<uint64_t>(*impl_, range, limits,
+                        Collect<uint64_t>(*this, range, limits,
                                           [](const SizeSamples& samples, const RowRange& rows) {
                                             return samples.SizeOf(rows);
                                           }));

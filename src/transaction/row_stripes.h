@@ -6,8 +6,8 @@
 // operation would cost more than the operation: at most one thread is waking up at a time, and the
 // threads that run go on until it does. To keep this fair, a thread that was passed over a few
 // times closes the stripe to newcomers until it has had it.
-#ifndef BIGTABLE_ROUTING_ROW_STRIPES_H_
-#define BIGTABLE_ROUTING_ROW_STRIPES_H_
+#ifndef BIGTABLE_TRANSACTION_ROW_STRIPES_H_
+#define BIGTABLE_TRANSACTION_ROW_STRIPES_H_
 
 #include <array>
 #include <atomic>
@@ -101,4 +101,4 @@ class RowStripes {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_ROUTING_ROW_STRIPES_H_
+#endif  // BIGTABLE_TRANSACTION_ROW_STRIPES_H_

@@ -1,4 +1,4 @@
-#include "routing/observers.h"
+#include "transaction/observers.h"
 
 #include <memory>
 #include <utility>

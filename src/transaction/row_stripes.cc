@@ -1,4 +1,4 @@
-#include "routing/row_stripes.h"
+#include "transaction/row_stripes.h"
 
 #include "base/pause.h"
 #include "monitoring/thread_calls.h"

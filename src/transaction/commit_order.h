@@ -15,8 +15,8 @@
 // is such a thread: the one that was waited for.
 //
 // Thread-safe.
-#ifndef BIGTABLE_ROUTING_COMMIT_ORDER_H_
-#define BIGTABLE_ROUTING_COMMIT_ORDER_H_
+#ifndef BIGTABLE_TRANSACTION_COMMIT_ORDER_H_
+#define BIGTABLE_TRANSACTION_COMMIT_ORDER_H_
 
 #include <map>
 #include <memory>
@@ -87,4 +87,4 @@ class CommitOrder {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_ROUTING_COMMIT_ORDER_H_
+#endif  // BIGTABLE_TRANSACTION_COMMIT_ORDER_H_

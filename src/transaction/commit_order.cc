@@ -1,11 +1,11 @@
-#include "routing/commit_order.h"
+#include "transaction/commit_order.h"
 
 #include <utility>
 
 #include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "routing/observers.h"
+#include "transaction/observers.h"
 
 namespace bigtable {
 

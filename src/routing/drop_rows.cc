@@ -8,13 +8,12 @@
 
 #include "bigtable/row_mutation.h"
 #include "bigtable/row_range.h"
-#include "bigtable/table.h"
 
+#include "backend/option_limits.h"
 #include "base/call_gate.h"
 #include "base/status.h"
-#include "connected/connected_table.h"
 #include "master/master.h"
-#include "routing/database_impl.h"
+#include "routing/table_impl.h"
 
 namespace bigtable {
 namespace {
@@ -37,17 +36,15 @@ RowRange BetweenRows(const RowRange& rows) {
 
 }  // namespace
 
-absl::Status Table::DropRowRange(const RowRange& range, const CallOptions& options) {
-  if (connected_ != nullptr) return connected_->DropRowRange(range, options);
+absl::Status TableImpl::DropRowRange(const RowRange& range, const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
-  const std::shared_ptr<DatabaseImpl>& database = impl_->database;
   const CallGate::LongPass pass(&database->gate);
   if (!pass) return database->ClosedError();
   BT_RETURN_IF_ERROR(database->CheckWritable(limits));
   const RowRange rows = BetweenRows(range);
   if (rows.empty()) return absl::OkStatus();
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, database->masters->Get(limits));
-  return master->tablets()->DropRows(impl_->route->table_id(), rows, impl_->caller, limits);
+  return master->tablets()->DropRows(route->table_id(), rows, caller, limits);
 }
 
 }  // namespace bigtable

@@ -1,6 +1,6 @@
 // The order of the calls of MutationObserver::After: a commit waits for those that began before it
 // and may get a smaller sequence number, whatever becomes of them.
-#include "routing/commit_order.h"
+#include "transaction/commit_order.h"
 
 #include <atomic>
 #include <thread>

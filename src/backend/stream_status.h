@@ -3,26 +3,24 @@
 // part of the answer for all of it. So if a failed stream is destroyed and its status was never
 // checked, the info log gets an error, and a library that was built with assertions stops the
 // process.
-#ifndef BIGTABLE_ROUTING_STREAM_STATUS_H_
-#define BIGTABLE_ROUTING_STREAM_STATUS_H_
+#ifndef BIGTABLE_BACKEND_STREAM_STATUS_H_
+#define BIGTABLE_BACKEND_STREAM_STATUS_H_
 
 #include <string_view>
 
 #include "absl/base/macros.h"
 #include "absl/status/status.h"
 
-#include "base/call_gate.h"
-#include "base/strings.h"
-#include "routing/database_impl.h"
+#include "backend/table_backend.h"
 
 namespace bigtable {
 
 // One thread at a time.
 class StreamStatus {
  public:
-  // `table`, which outlives this, and `stream` are for the message. Null: the database has no info
-  // log.
-  StreamStatus(const TableImpl* table, std::string_view stream) : table_(table), stream_(stream) {}
+  // `table`, which outlives this, reports an unchecked error of this `stream`. Null: nobody does.
+  StreamStatus(const TableBackend* table, std::string_view stream)
+      : table_(table), stream_(stream) {}
   ~StreamStatus() {
     if (!status_.ok() && !was_checked_) Report();
   }
@@ -42,18 +40,11 @@ class StreamStatus {
 
  private:
   void Report() const {
-    if (table_ != nullptr) {
-      const CallGate::Pass pass(&table_->database->gate);
-      if (pass) {
-        table_->database->environment()->info_log.Error(
-            "a ", stream_, " of table ", table_->name,
-            " ended early, and the program did not check its status: ", ToStd(status_.ToString()));
-      }
-    }
+    if (table_ != nullptr) table_->ReportUnchecked(stream_, status_);
     ABSL_ASSERT(was_checked_ && "a stream of rows failed, and its status() was never checked");
   }
 
-  const TableImpl* const table_;
+  const TableBackend* const table_;
   const std::string_view stream_;
   absl::Status status_;
   mutable bool was_checked_ = false;
@@ -61,4 +52,4 @@ class StreamStatus {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_ROUTING_STREAM_STATUS_H_
+#endif  // BIGTABLE_BACKEND_STREAM_STATUS_H_
