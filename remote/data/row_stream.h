@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "google/bigtable/v2/bigtable.pb.h"
 
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
@@ -18,11 +19,10 @@
 
 #include "base/call_limits.h"
 #include "client/table_service.h"
-#include "google/bigtable/v2/bigtable.pb.h"
+#include "convert/chunk_merger.h"
 #include "remote/calls/attempt.h"
 #include "remote/calls/connection.h"
 #include "remote/calls/retries.h"
-#include "remote/data/chunk_merger.h"
 
 namespace bigtable::remote {
 
@@ -47,7 +47,7 @@ class RemoteRows final : public RowStream {
         : attempt(connection, limits), merger(ranges, reverse) {}
 
     Attempt attempt;
-    ChunkMerger merger;
+    convert::ChunkMerger merger;
     std::unique_ptr<grpc::ClientAsyncReader<Response>> reader;
     Response response;
     int next_chunk = 0;
