@@ -15,7 +15,7 @@ install(TARGETS ${targets} EXPORT bigtableTargets
 install(TARGETS bigtable_testing EXPORT bigtableTestingTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET bigtable_remote)
-  install(TARGETS bigtable_remote bigtable_protos EXPORT bigtableRemoteTargets
+  install(TARGETS bigtable_remote bigtable_convert bigtable_protos EXPORT bigtableRemoteTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(DIRECTORY include/bigtable DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

@@ -10,9 +10,9 @@
 #include "base/call_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "convert/schema.h"
 #include "remote/calls/attempt.h"
 #include "remote/calls/retries.h"
-#include "remote/convert/schema.h"
 #include "remote/data/remote_table.h"
 
 namespace bigtable::remote {
@@ -38,7 +38,7 @@ absl::Status RemoteDatabase::CreateTable(std::string_view name, const TableSchem
   admin::CreateTableRequest request;
   request.set_parent(connection_->instance());
   request.set_table_id(std::string(name));
-  BT_ASSIGN_OR_RETURN(*request.mutable_table(), ToProto(schema));
+  BT_ASSIGN_OR_RETURN(*request.mutable_table(), convert::ToProto(schema));
   for (const std::string& row : options.split_rows) request.add_initial_splits()->set_key(row);
   admin::Table response;
   return CallOnce(
@@ -113,7 +113,7 @@ absl::StatusOr<TableSchema> RemoteDatabase::GetSchema(std::string_view table,
         },
         &response);
   }));
-  return ToSchema(response);
+  return convert::ToSchema(response);
 }
 
 absl::Status RemoteDatabase::ModifyFamilies(std::string_view table,
@@ -124,7 +124,7 @@ absl::Status RemoteDatabase::ModifyFamilies(std::string_view table,
   admin::ModifyColumnFamiliesRequest request;
   request.set_name(connection_->TableName(table));
   for (const FamilyChange& change : changes) {
-    BT_ASSIGN_OR_RETURN(*request.add_modifications(), ToProto(change));
+    BT_ASSIGN_OR_RETURN(*request.add_modifications(), convert::ToProto(change));
   }
   if (changes.empty()) return GetSchema(table, options).status();
   admin::Table response;

@@ -7,9 +7,9 @@
 
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "convert/status.h"
 #include "remote/calls/credentials.h"
 #include "remote/calls/poll_interval.h"
-#include "remote/convert/status.h"
 
 namespace bigtable::remote {
 namespace {
@@ -65,7 +65,8 @@ bool Attempt::Wait(void** tag) {
 }
 
 absl::Status Attempt::ResultOf(const grpc::Status& status) const {
-  if (status.ok() || ended_.ok()) return ExplainTls(ToStatus(status), connection_->options());
+  if (status.ok() || ended_.ok())
+    return ExplainTls(convert::ToStatus(status), connection_->options());
   return ended_;
 }
 

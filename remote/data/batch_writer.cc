@@ -10,18 +10,17 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "convert/limits.h"
+#include "convert/mutation.h"
+#include "convert/status.h"
 #include "remote/calls/attempt.h"
 #include "remote/calls/poll_interval.h"
 #include "remote/calls/retries.h"
-#include "remote/convert/mutation.h"
-#include "remote/convert/status.h"
 
 namespace bigtable::remote {
 namespace {
 
 using google::bigtable::v2::MutateRowsResponse;
-
-constexpr int kMostOperations = 100'000;  // that the API takes in a message
 
 }  // namespace
 
@@ -73,10 +72,10 @@ void BatchWriter::Apply(absl::Span<const RowMutation> mutations,
     for (const size_t i : round) {
       Pending next{.index = i, .entry = {}, .bytes = 0, .is_idempotent = false};
       next.entry.set_row_key(std::string(mutations[i].row()));
-      statuses[i] = AppendMutations(mutations[i], now, next.entry.mutable_mutations());
+      statuses[i] = convert::AppendMutations(mutations[i], now, next.entry.mutable_mutations());
       if (!statuses[i].ok()) continue;
       next.bytes = next.entry.ByteSizeLong();
-      next.is_idempotent = IsIdempotent(next.entry.mutations());
+      next.is_idempotent = convert::IsIdempotent(next.entry.mutations());
       pending.push_back(std::move(next));
     }
     ApplyRound(std::move(pending), statuses);
@@ -96,7 +95,7 @@ void BatchWriter::SendMessage(std::vector<Pending>* pending, absl::Span<absl::St
   while (!pending->empty()) {
     const Pending& next = pending->back();
     const bool fits = bytes + next.bytes <= kMostMessageBytes &&
-                      operations + next.entry.mutations_size() <= kMostOperations;
+                      operations + next.entry.mutations_size() <= convert::kMaxMutations;
     if (!message.empty() && !fits) break;
     bytes += next.bytes;
     operations += next.entry.mutations_size();
@@ -153,7 +152,7 @@ absl::Status BatchWriter::Send(const std::vector<Pending>& message,
     for (const MutateRowsResponse::Entry& entry : response.entries()) {
       if (entry.index() < 0 || static_cast<size_t>(entry.index()) >= message.size()) continue;
       const auto i = static_cast<size_t>(entry.index());
-      statuses[message[i].index] = ToStatus(entry.status());
+      statuses[message[i].index] = convert::ToStatus(entry.status());
       is_known[i] = true;
     }
     response.Clear();

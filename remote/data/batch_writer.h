@@ -15,13 +15,13 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "google/bigtable/v2/bigtable.pb.h"
 
 #include "bigtable/options.h"
 #include "bigtable/row_mutation.h"
 
 #include "base/call_limits.h"
 #include "base/mutex.h"
-#include "google/bigtable/v2/bigtable.pb.h"
 #include "remote/calls/connection.h"
 
 namespace bigtable::remote {

@@ -7,11 +7,12 @@
 #include "backend/option_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "convert/filter.h"
+#include "convert/mutation.h"
+#include "convert/read_modify_write.h"
+#include "convert/row_message.h"
 #include "remote/calls/attempt.h"
 #include "remote/calls/retries.h"
-#include "remote/convert/filter.h"
-#include "remote/convert/mutation.h"
-#include "remote/convert/status.h"
 #include "remote/data/row_stream.h"
 
 namespace bigtable::remote {
@@ -30,33 +31,6 @@ absl::Status OutcomeOf(const absl::Status& status) {
   return unknown;
 }
 
-absl::StatusOr<Row> ToRow(std::string_view key, const v2::Row& message) {
-  auto cells = MakeRef<OwnedCells>();
-  for (const v2::Family& family : message.families()) {
-    for (const v2::Column& column : family.columns()) {
-      for (const v2::Cell& cell : column.cells()) {
-        if (cell.timestamp_micros() < 0) {
-          return absl::InternalError(
-              Cat("the server's row has a cell at ", cell.timestamp_micros()));
-        }
-        cells->cells.push_back({.family = family.name(),
-                                .qualifier = column.qualifier(),
-                                .timestamp = cell.timestamp_micros(),
-                                .value = cell.value(),
-                                .label = {}});
-      }
-    }
-  }
-  if (message.key() != key || cells->cells.empty()) {
-    return absl::InternalError(Cat("the server's answer has ", cells->cells.size(),
-                                   " cells of row ", Quoted(message.key()),
-                                   ", and should have row ", Quoted(key)));
-  }
-  Row row;
-  OwnedCells::MoveTo(std::move(cells), key, &row);
-  return row;
-}
-
 // The prefix that all rows of the range, and no others, begin with. Null: there is none.
 std::optional<std::string> PrefixOf(const RowRange& rows) {
   if (rows == RowRange::Prefix(rows.begin())) return rows.begin();
@@ -71,7 +45,8 @@ absl::Status RemoteTable::Apply(const RowMutation& mutation, const WriteOptions&
   request.set_table_name(name_);
   request.set_app_profile_id(connection_->options().app_profile);
   request.set_row_key(std::string(mutation.row()));
-  BT_RETURN_IF_ERROR(AppendMutations(mutation, connection_->Now(), request.mutable_mutations()));
+  BT_RETURN_IF_ERROR(
+      convert::AppendMutations(mutation, connection_->Now(), request.mutable_mutations()));
   const auto attempt = [&] {
     v2::MutateRowResponse response;
     return CallOnce(
@@ -81,7 +56,7 @@ absl::Status RemoteTable::Apply(const RowMutation& mutation, const WriteOptions&
         },
         &response);
   };
-  if (!IsIdempotent(request.mutations())) return OutcomeOf(attempt());
+  if (!convert::IsIdempotent(request.mutations())) return OutcomeOf(attempt());
   return WithRetries(connection_.get(), limits, attempt);
 }
 
@@ -100,10 +75,10 @@ absl::StatusOr<bool> RemoteTable::CheckAndMutateRow(std::string_view row, const 
   request.set_table_name(name_);
   request.set_app_profile_id(connection_->options().app_profile);
   request.set_row_key(std::string(row));
-  *request.mutable_predicate_filter() = ToProto(predicate);
+  *request.mutable_predicate_filter() = convert::ToProto(predicate);
   const Timestamp now = connection_->Now();
-  BT_RETURN_IF_ERROR(AppendMutations(if_matched, now, request.mutable_true_mutations()));
-  BT_RETURN_IF_ERROR(AppendMutations(if_not, now, request.mutable_false_mutations()));
+  BT_RETURN_IF_ERROR(convert::AppendMutations(if_matched, now, request.mutable_true_mutations()));
+  BT_RETURN_IF_ERROR(convert::AppendMutations(if_not, now, request.mutable_false_mutations()));
   v2::CheckAndMutateRowResponse response;
   BT_RETURN_IF_ERROR(OutcomeOf(CallOnce(
       connection_.get(), limits, "table_name", name_,
@@ -125,7 +100,7 @@ absl::StatusOr<Row> RemoteTable::ReadModifyWriteRow(const ReadModifyWrite& rules
   request.set_table_name(name_);
   request.set_app_profile_id(connection_->options().app_profile);
   request.set_row_key(std::string(rules.row()));
-  AppendRules(rules, request.mutable_rules());
+  convert::AppendRules(rules, request.mutable_rules());
   v2::ReadModifyWriteRowResponse response;
   BT_RETURN_IF_ERROR(OutcomeOf(CallOnce(
       connection_.get(), limits, "table_name", name_,
@@ -133,7 +108,11 @@ absl::StatusOr<Row> RemoteTable::ReadModifyWriteRow(const ReadModifyWrite& rules
         return connection_->data()->PrepareAsyncReadModifyWriteRow(context, request, queue);
       },
       &response)));
-  return ToRow(rules.row(), response.row());
+  if (response.row().key() != rules.row()) {
+    return absl::InternalError(Cat("the server's answer has row ", Quoted(response.row().key()),
+                                   ", and should have row ", Quoted(rules.row())));
+  }
+  return convert::ToRow(response.row());
 }
 
 std::unique_ptr<RowStream> RemoteTable::ReadRows(std::vector<RowRange> ranges, const Filter& filter,

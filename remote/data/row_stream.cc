@@ -5,8 +5,8 @@
 #include "backend/option_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "remote/convert/filter.h"
-#include "remote/convert/row_set.h"
+#include "convert/filter.h"
+#include "convert/row_set.h"
 #include "rows/resume_token.h"
 
 namespace bigtable::remote {
@@ -22,7 +22,7 @@ RemoteRows::RemoteRows(std::shared_ptr<Connection> connection, const std::string
       ranges_(std::move(ranges)) {
   request_.set_table_name(table);
   request_.set_app_profile_id(connection_->options().app_profile);
-  *request_.mutable_filter() = ToProto(filter);
+  *request_.mutable_filter() = convert::ToProto(filter);
   request_.set_reversed(reverse_);
   begun_ = Begin();
 }
@@ -53,7 +53,7 @@ absl::StatusOr<bool> RemoteRows::Next(Row* row) {
 
 absl::Status RemoteRows::Begin() {
   stream_ = std::make_unique<Stream>(connection_.get(), &limits_, &ranges_, reverse_);
-  *request_.mutable_rows() = ToProto(ranges_);
+  *request_.mutable_rows() = convert::ToProto(ranges_);
   if (row_limit_ > 0) request_.set_rows_limit(row_limit_ - rows_);
   const absl::Status prepared = stream_->attempt.Prepare("table_name", request_.table_name());
   if (!prepared.ok()) {

@@ -19,10 +19,10 @@
 
 #include "base/call_limits.h"
 #include "connected/table_service.h"
+#include "convert/chunk_merger.h"
 #include "remote/calls/attempt.h"
 #include "remote/calls/connection.h"
 #include "remote/calls/retries.h"
-#include "remote/data/chunk_merger.h"
 
 namespace bigtable::remote {
 
@@ -47,7 +47,7 @@ class RemoteRows final : public RowStream {
         : attempt(connection, limits), merger(ranges, reverse) {}
 
     Attempt attempt;
-    ChunkMerger merger;
+    convert::ChunkMerger merger;
     std::unique_ptr<grpc::ClientAsyncReader<Response>> reader;
     Response response;
     int next_chunk = 0;

@@ -13,21 +13,21 @@
 
 #include "bigtable/call_options.h"
 
+#include "convert/status.h"
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
-#include "server/convert/status.h"
 
 namespace bigtable::server {
 
 // Returns the result as the response, or the error.
 template <typename Response>
 grpc::Status Answer(absl::StatusOr<Response> result, Response* response) {
-  if (!result.ok()) return ToGrpcStatus(result.status());
+  if (!result.ok()) return convert::ToGrpcStatus(result.status());
   *response = *std::move(result);
   return grpc::Status::OK;
 }
 inline grpc::Status Answer(const absl::Status& result, google::protobuf::Empty*) {
-  return ToGrpcStatus(result);
+  return convert::ToGrpcStatus(result);
 }
 
 // The deadline of the call, for the engine.
@@ -46,7 +46,7 @@ inline grpc::Status NotServed(std::string_view what) {
   grpc::Status method(grpc::ServerContext* context, const Request* request, Response* response) \
       override {                                                                                \
     const absl::Status may = authentication_->check(*context);                                  \
-    if (!may.ok()) return ToGrpcStatus(may);                                                    \
+    if (!may.ok()) return convert::ToGrpcStatus(may);                                           \
     return Answer(result, response);                                                            \
   }
 

@@ -7,12 +7,12 @@
 
 #include "bigtable/schema.h"
 
+#include "convert/column_family.h"
+#include "convert/limits.h"
 #include "server/admin/field_masks.h"
 #include "server/admin/table_record.h"
 #include "server/admin/table_views.h"
-#include "server/convert/column_family.h"
 #include "server/convert/errors.h"
-#include "server/convert/limits.h"
 
 namespace bigtable::server {
 namespace {
@@ -44,9 +44,9 @@ class FamilyNames {
     return absl::OkStatus();
   }
   absl::Status CheckCount() const {
-    if (names_.size() <= kMaxFamilies) return absl::OkStatus();
-    return Invalid("a table must have at most ", kMaxFamilies, " column families, and ", table_,
-                   " would have ", names_.size());
+    if (names_.size() <= convert::kMaxFamilies) return absl::OkStatus();
+    return Invalid("a table must have at most ", convert::kMaxFamilies, " column families, and ",
+                   table_, " would have ", names_.size());
   }
 
  private:
@@ -55,7 +55,7 @@ class FamilyNames {
 };
 
 absl::StatusOr<Family> Converted(const std::string& id, const admin::ColumnFamily& family) {
-  absl::StatusOr<Family> converted = ToFamily(family);
+  absl::StatusOr<Family> converted = convert::ToRequestedFamily(family);
   if (converted.ok()) return converted;
   return Annotate(converted.status(), Cat("column family ", Quoted(id)));
 }
@@ -111,7 +111,7 @@ absl::StatusOr<FamilyChange> ChangeOf(const Modification& modification, FamilyNa
 }  // namespace
 
 absl::StatusOr<Family> NewFamily(const std::string& id, const admin::ColumnFamily& family) {
-  SERVER_RETURN_IF_ERROR(CheckFamilyId(id));
+  SERVER_RETURN_IF_ERROR(convert::CheckFamilyId(id));
   return Converted(id, family);
 }
 
@@ -123,8 +123,8 @@ absl::StatusOr<admin::Table> ColumnFamilies::Modify(
   if (request.modifications().empty()) {
     return Invalid("ModifyColumnFamilies must have at least one modification");
   }
-  if (request.modifications_size() > kMaxModifications) {
-    return Invalid("ModifyColumnFamilies must have at most ", kMaxModifications,
+  if (request.modifications_size() > convert::kMaxModifications) {
+    return Invalid("ModifyColumnFamilies must have at most ", convert::kMaxModifications,
                    " modifications, and has ", request.modifications_size());
   }
   FamilyNames names(request.name(), schema);

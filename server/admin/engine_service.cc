@@ -6,7 +6,7 @@
 #include "grpcpp/impl/rpc_service_method.h"
 #include "grpcpp/support/method_handler.h"
 
-#include "server/convert/status.h"
+#include "convert/status.h"
 
 namespace bigtable::server {
 namespace {
@@ -29,7 +29,7 @@ EngineService::EngineService(Resumption* resumption, const Authentication* authe
 
 grpc::Status EngineService::Resume(grpc::ServerContext* context, const Empty*, Empty*) {
   const absl::Status may = authentication_->CheckAdministrator(*context);
-  return ToGrpcStatus(may.ok() ? resumption_->Run() : may);
+  return convert::ToGrpcStatus(may.ok() ? resumption_->Run() : may);
 }
 
 }  // namespace bigtable::server

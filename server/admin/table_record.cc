@@ -5,8 +5,8 @@
 
 #include "google/protobuf/util/message_differencer.h"
 
+#include "convert/gc_rule.h"
 #include "server/convert/errors.h"
-#include "server/convert/gc_rule.h"
 
 namespace bigtable::server {
 
@@ -22,19 +22,20 @@ absl::StatusOr<TableRecord> TableRecord::Read(const Catalogue& catalogue, const 
 }
 
 void TableRecord::SetRule(const std::string& family, const Proto& given) {
-  const Proto shown = WithWholeMicroseconds(given);
-  const absl::StatusOr<GcRule> rule = ToGcRule(given);
-  if (!rule.ok() || MessageDifferencer::Equals(shown, ToProto(*rule))) return DropFamily(family);
+  const Proto shown = convert::WithWholeMicroseconds(given);
+  const absl::StatusOr<GcRule> rule = convert::ToGcRule(given);
+  if (!rule.ok() || MessageDifferencer::Equals(shown, convert::ToProto(*rule)))
+    return DropFamily(family);
   *(*table_.mutable_column_families())[family].mutable_gc_rule() = shown;
 }
 
 Proto TableRecord::RuleOf(const std::string& family, const GcRule& rule) const {
   const auto given = table_.column_families().find(family);
   if (given != table_.column_families().end()) {
-    const absl::StatusOr<GcRule> same = ToGcRule(given->second.gc_rule());
+    const absl::StatusOr<GcRule> same = convert::ToGcRule(given->second.gc_rule());
     if (same.ok() && *same == rule) return given->second.gc_rule();
   }
-  return ToProto(rule);
+  return convert::ToProto(rule);
 }
 
 absl::Status TableRecord::Store(Catalogue* catalogue) const {

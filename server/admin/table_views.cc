@@ -7,8 +7,8 @@
 
 #include "bigtable/schema.h"
 
+#include "convert/column_family.h"
 #include "server/admin/table_record.h"
-#include "server/convert/column_family.h"
 #include "server/convert/errors.h"
 
 namespace bigtable::server {
@@ -20,7 +20,7 @@ absl::Status AddSchema(const AdminParts& parts, const KnownTable& known, admin::
                           TableRecord::Read(*parts.catalogue, known.name));
   for (const auto& [name, family] : schema.families) {
     admin::ColumnFamily& shown = (*table->mutable_column_families())[name];
-    shown = ToProto(family);
+    shown = convert::ToProto(family);
     *shown.mutable_gc_rule() = record.RuleOf(name, family.gc);
   }
   table->set_granularity(admin::Table::MILLIS);

@@ -12,6 +12,7 @@
 #include "bigtable/schema.h"
 #include "bigtable/table.h"
 
+#include "convert/limits.h"
 #include "server/admin/change_times.h"
 #include "server/admin/column_families.h"
 #include "server/admin/field_masks.h"
@@ -19,7 +20,6 @@
 #include "server/admin/table_record.h"
 #include "server/admin/table_views.h"
 #include "server/convert/errors.h"
-#include "server/convert/limits.h"
 #include "server/convert/resource_name.h"
 
 namespace bigtable::server {
@@ -51,9 +51,9 @@ absl::Status CheckNewTable(const admin::Table& table) {
     return Invalid("the granularity of a table must be MILLIS (1), and is ",
                    static_cast<int>(table.granularity()));
   }
-  if (table.column_families_size() > kMaxFamilies) {
-    return Invalid("a table must have at most ", kMaxFamilies, " column families, and has ",
-                   table.column_families_size());
+  if (table.column_families_size() > convert::kMaxFamilies) {
+    return Invalid("a table must have at most ", convert::kMaxFamilies,
+                   " column families, and has ", table.column_families_size());
   }
   return absl::OkStatus();
 }

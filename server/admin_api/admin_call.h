@@ -15,8 +15,8 @@
 #include "grpcpp/support/byte_buffer.h"
 #include "grpcpp/support/status.h"
 
+#include "convert/status.h"
 #include "server/calls/authentication.h"
-#include "server/convert/status.h"
 #include "server/data/served_call.h"
 #include "server/monitor/json_log.h"
 
@@ -75,7 +75,8 @@ class AdminCall final : public ServedCall {
   Step Begin(grpc::ByteBuffer* bytes) override {
     if (!turns_.Enter()) {
       bytes->Clear();
-      return End(UnavailableFor(absl::Seconds(1), "too many admin calls run at this time"));
+      return End(
+          convert::UnavailableFor(absl::Seconds(1), "too many admin calls run at this time"));
     }
     const absl::Cleanup leave = [this] { turns_.Leave(); };
     const auto began = std::chrono::steady_clock::now();
@@ -84,7 +85,7 @@ class AdminCall final : public ServedCall {
     auto* const response = google::protobuf::Arena::CreateMessage<Response>(&arena);
     absl::Status status = Parse(bytes, request);
     if (status.ok()) {
-      status = FromGrpcStatus((service_->*handler_)(mutable_context(), request, response));
+      status = convert::ToStatus((service_->*handler_)(mutable_context(), request, response));
     }
     log_->Write(name_, context(), status, std::chrono::steady_clock::now() - began);
     return status.ok() ? End(status, Serialize(*response)) : End(status);

@@ -6,9 +6,9 @@
 
 #include "absl/time/time.h"
 
+#include "convert/status.h"
 #include "server/calls/process_memory.h"
 #include "server/convert/errors.h"
-#include "server/convert/status.h"
 
 namespace bigtable::server {
 namespace {
@@ -166,8 +166,9 @@ uint64_t Admission::CountRefusal(Reason reason) {
 }
 
 absl::Status Admission::Refusal(Reason reason, std::string_view why) {
-  return UnavailableFor(RetryDelay(CountRefusal(reason)),
-                        Cat("the server has no memory ", why, " (--memory); nothing was executed"));
+  return convert::UnavailableFor(
+      RetryDelay(CountRefusal(reason)),
+      Cat("the server has no memory ", why, " (--memory); nothing was executed"));
 }
 
 // No RetryInfo: it will never be taken.

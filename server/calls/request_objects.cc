@@ -5,7 +5,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "grpcpp/support/proto_buffer_reader.h"
 
-#include "server/convert/message_objects.h"
+#include "convert/message_objects.h"
 
 namespace bigtable::server {
 
@@ -15,7 +15,7 @@ size_t CountedSize(const grpc::ByteBuffer& request, const google::protobuf::Desc
   grpc::ByteBuffer bytes = request;  // of the same memory
   grpc::ProtoBufferReader reader(&bytes);
   google::protobuf::io::CodedInputStream stream(&reader);
-  return std::max(size, kCountedPerObject * CountObjects(type, &stream));
+  return std::max(size, kCountedPerObject * convert::CountObjects(type, &stream));
 }
 
 }  // namespace bigtable::server

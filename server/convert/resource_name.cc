@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "convert/limits.h"
 #include "server/convert/errors.h"
-#include "server/convert/limits.h"
 
 namespace bigtable::server {
 namespace {
@@ -152,15 +152,17 @@ absl::StatusOr<AppProfileName> ParseAppProfileName(std::string_view name) {
   return AppProfileName{{ids[0], ids[1]}, ids[2]};
 }
 
-absl::Status CheckTableId(std::string_view id) { return CheckTableIdUpTo(kMaxTableIdSize, id); }
+absl::Status CheckTableId(std::string_view id) {
+  return CheckTableIdUpTo(convert::kMaxTableIdSize, id);
+}
 
 absl::Status CheckInstanceId(std::string_view id) { return CheckShortId("an instance", id, 6, 33); }
 
 absl::Status CheckClusterId(std::string_view id) { return CheckShortId("a cluster", id, 6, 30); }
 
 absl::Status CheckAppProfileId(std::string_view id) {
-  if (IsLongId(id, kMaxTableIdSize)) return absl::OkStatus();
-  return Invalid("the id of an app profile must be 1 to ", kMaxTableIdSize,
+  if (IsLongId(id, convert::kMaxTableIdSize)) return absl::OkStatus();
+  return Invalid("the id of an app profile must be 1 to ", convert::kMaxTableIdSize,
                  " of [-_.a-zA-Z0-9] and begin with neither '-' nor '.', and is ", Quoted(id));
 }
 

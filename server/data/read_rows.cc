@@ -7,10 +7,10 @@
 #include "absl/time/clock.h"
 #include "google/protobuf/arena.h"
 
+#include "convert/filter.h"
+#include "convert/row_set.h"
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
-#include "server/convert/filter.h"
-#include "server/convert/row_set.h"
 #include "server/data/byte_buffer.h"
 
 namespace bigtable::server {
@@ -81,13 +81,13 @@ absl::StatusOr<Filter> ReadRowsCall::Take(const data::ReadRowsRequest& request) 
   if (!request.authorized_view_name().empty() || !request.materialized_view_name().empty()) {
     return absl::UnimplementedError("this server has no views of tables");
   }
-  SERVER_ASSIGN_OR_RETURN(RowSelection selection, ToRowSelection(request));
+  SERVER_ASSIGN_OR_RETURN(convert::RowSelection selection, convert::ToRowSelection(request));
   rows_ = std::move(selection.rows);
   options_.row_limit = selection.limit;
   options_.reverse = selection.reversed;
   options_.deadline = DeadlineOf(context());
   options_.cancellation = cancellation();
-  SERVER_ASSIGN_OR_RETURN(Filter filter, ToFilter(request.filter()));
+  SERVER_ASSIGN_OR_RETURN(Filter filter, convert::ToFilter(request.filter()));
   filter_ = request.filter().SerializeAsString();
   if (request.request_stats_view() == data::ReadRowsRequest::REQUEST_STATS_FULL) {
     wants_stats_ = true;
@@ -103,7 +103,7 @@ absl::StatusOr<Filter> ReadRowsCall::Take(const data::ReadRowsRequest& request) 
 Filter ReadRowsCall::MakeFilter() const {
   data::RowFilter filter;
   filter.ParseFromString(filter_);
-  return *ToFilter(filter);
+  return *convert::ToFilter(filter);
 }
 
 // Reads the next message and sends it, or ends.

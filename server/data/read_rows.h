@@ -27,8 +27,8 @@
 #include "bigtable/row_range.h"
 #include "bigtable/table.h"
 
+#include "convert/row_chunks.h"
 #include "server/calls/authentication.h"
-#include "server/convert/row_chunks.h"
 #include "server/data/served_call.h"
 #include "server/data/served_tables.h"
 #include "server/data/streams.h"
@@ -86,7 +86,7 @@ class ReadRowsCall final : public ServedCall {
   std::optional<RowReader> reader_;        // not while the client takes a message
   std::optional<Streams::Ticket> ticket_;  // of the reader meanwhile
   std::optional<Row> row_;                 // its rest is for the next message
-  RowChunks chunks_;
+  convert::RowChunks chunks_;
   size_t message_size_;
   int64_t rows_sent_ = 0;
   int64_t cells_sent_ = 0;

@@ -22,12 +22,12 @@
 #include "bigtable/table.h"
 #include "bigtable/tablet_info.h"
 
+#include "convert/filter.h"
+#include "convert/mutation.h"
+#include "convert/read_modify_write.h"
+#include "convert/row_message.h"
 #include "server/calls/call_info.h"
 #include "server/convert/errors.h"
-#include "server/convert/filter.h"
-#include "server/convert/mutation.h"
-#include "server/convert/row_message.h"
-#include "server/convert/rules.h"
 #include "server/data/key_sections.h"
 #include "server/data/spare_mutations.h"
 
@@ -45,7 +45,7 @@ absl::StatusOr<RowMutation> ToChoice(
     const std::string& row, const google::protobuf::RepeatedPtrField<data::Mutation>& mutations,
     std::string_view what) {
   if (mutations.empty()) return RowMutation(row);
-  absl::StatusOr<RowMutation> mutation = ToRowMutation(row, mutations, Now());
+  absl::StatusOr<RowMutation> mutation = convert::ToRowMutation(row, mutations, Now());
   if (!mutation.ok()) return Annotate(mutation.status(), what);
   return mutation;
 }
@@ -58,7 +58,7 @@ absl::Status CheckNoView(std::string_view authorized_view_name) {
 // The entries of a MutateRows request. Those that are not well formed are never applied.
 class Entries {
  public:
-  explicit Entries(const MutateRowsMessage& message) : statuses_(message.entry_count()) {
+  explicit Entries(const convert::MutateRowsMessage& message) : statuses_(message.entry_count()) {
     const Timestamp now = Now();
     places_.reserve(statuses_.size());
     for (size_t i = 0; i < statuses_.size(); ++i) {
@@ -106,7 +106,7 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
                                     data::MutateRowResponse*) const {
   return WithTable(context, request, [&](Table* table) -> absl::Status {
     SERVER_ASSIGN_OR_RETURN(const RowMutation mutation,
-                            ToRowMutation(request.row_key(), request.mutations(), Now()));
+                            convert::ToRowMutation(request.row_key(), request.mutations(), Now()));
     if (mutation.operation_count() == 0) return absl::OkStatus();
     rows_->Count(table->name(), request.row_key(), RowAccess::kWrite);
     return table->Apply(mutation, WriteOptionsOf(context));
@@ -114,11 +114,12 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
 }
 
 absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
-                                     MutateRowsMessage::Pieces request, std::string* table_name,
-                                     std::string* response) const {
+                                     convert::MutateRowsMessage::Pieces request,
+                                     std::string* table_name, std::string* response) const {
   SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
                           authentication_->CallerOf(context));
-  SERVER_ASSIGN_OR_RETURN(const MutateRowsMessage message, MutateRowsMessage::Read(request));
+  SERVER_ASSIGN_OR_RETURN(const convert::MutateRowsMessage message,
+                          convert::MutateRowsMessage::Read(request));
   table_name->assign(message.table_name());
   SERVER_RETURN_IF_ERROR(message.CheckCounts());
   SERVER_RETURN_IF_ERROR(CheckNoView(message.authorized_view_name()));
@@ -136,7 +137,7 @@ absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
   for (absl::Status& status : statuses) {
     if (!status.ok()) status = errors_->For("MutateRows", status);
   }
-  *response = MutateRowsResponseOf(statuses);
+  *response = convert::MutateRowsResponseOf(statuses);
   return absl::OkStatus();
 }
 
@@ -147,7 +148,7 @@ absl::Status RowHandlers::CheckAndMutateRow(const grpc::ServerContext& context,
     if (request.true_mutations().empty() && request.false_mutations().empty()) {
       return Invalid("a CheckAndMutateRow call must have true_mutations or false_mutations");
     }
-    SERVER_ASSIGN_OR_RETURN(const Filter predicate, ToFilter(request.predicate_filter()));
+    SERVER_ASSIGN_OR_RETURN(const Filter predicate, convert::ToFilter(request.predicate_filter()));
     SERVER_ASSIGN_OR_RETURN(
         const RowMutation if_matched,
         ToChoice(request.row_key(), request.true_mutations(), "true_mutations"));
@@ -168,11 +169,11 @@ absl::Status RowHandlers::ReadModifyWriteRow(const grpc::ServerContext& context,
                                              data::ReadModifyWriteRowResponse* response) const {
   return WithTable(context, request, [&](Table* table) -> absl::Status {
     SERVER_ASSIGN_OR_RETURN(const ReadModifyWrite rules,
-                            ToReadModifyWrite(request.row_key(), request.rules()));
+                            convert::ToReadModifyWrite(request.row_key(), request.rules()));
     rows_->Count(table->name(), request.row_key(), RowAccess::kWrite);
     SERVER_ASSIGN_OR_RETURN(const Row row,
                             table->ReadModifyWriteRow(rules, WriteOptionsOf(context)));
-    ToRowMessage(row, response->mutable_row());
+    convert::ToRowMessage(row, response->mutable_row());
     return absl::OkStatus();
   });
 }

@@ -12,9 +12,9 @@
 #include "google/bigtable/v2/bigtable.pb.h"
 #include "grpcpp/server_context.h"
 
+#include "convert/mutate_rows.h"
 #include "server/calls/authentication.h"
 #include "server/calls/client_errors.h"
-#include "server/convert/mutate_rows.h"
 #include "server/data/served_tables.h"
 #include "server/monitor/row_sampler.h"
 
@@ -37,8 +37,9 @@ class RowHandlers {
   // set to that of the request, if it can be read.
   // All entries that are well formed are applied together, with one commit to the log. One that is
   // not, or that the engine refuses, has its own status, and changes nothing.
-  absl::Status MutateRows(const grpc::ServerContext& context, MutateRowsMessage::Pieces request,
-                          std::string* table_name, std::string* response) const;
+  absl::Status MutateRows(const grpc::ServerContext& context,
+                          convert::MutateRowsMessage::Pieces request, std::string* table_name,
+                          std::string* response) const;
   absl::Status CheckAndMutateRow(const grpc::ServerContext& context,
                                  const data::CheckAndMutateRowRequest& request,
                                  data::CheckAndMutateRowResponse* response) const;

@@ -10,11 +10,11 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 
+#include "convert/status.h"
 #include "server/calls/call_info.h"
 #include "server/calls/gzip.h"
 #include "server/calls/request_objects.h"
 #include "server/convert/errors.h"
-#include "server/convert/status.h"
 
 namespace bigtable::server {
 namespace {
@@ -202,7 +202,7 @@ ServedCall::Step ServedCall::Send(const grpc::ByteBuffer& message) {
 ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc::ByteBuffer> last) {
   AddTiming();
   state_ = State::kEnding;
-  status_ = ToGrpcStatus(method_->errors_->For(method_->name_, status));
+  status_ = convert::ToGrpcStatus(method_->errors_->For(method_->name_, status));
   if (last.has_value()) bytes_sent_ += last->Length();
   last_ = std::move(last);
   timer_->End(status_.error_code(), request_size_, bytes_sent_);

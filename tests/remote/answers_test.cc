@@ -148,10 +148,13 @@ TEST_F(AnswersTest, SchemasThatTheLibraryDoesNotHaveAreErrors) {
     std::string family;
     std::string error;
   } kCases[] = {
-      {"gc_rule { max_num_versions: -1 }", "-1 versions"},
-      {"gc_rule { max_age { nanos: 999 } }", "an age of"},
-      {"gc_rule { max_age { seconds: -1 } }", "an age of"},
-      {"gc_rule { union { rules { max_num_versions: 2 } rules { max_age {} } } }", "an age of"},
+      {"gc_rule { max_num_versions: -1 }",
+       "family \"f\" that is not known here: gc_rule: max_num_versions must be at least 1, and is "
+       "-1"},
+      {"gc_rule { max_age { nanos: 999 } }", "max_age must be at least 1ms, and is 0"},
+      {"gc_rule { max_age { seconds: -1 } }", "max_age must be at least 1ms, and is -1s"},
+      {"gc_rule { union { rules { max_num_versions: 2 } rules { max_age {} } } }",
+       "union: rules[1]: max_age must be"},
       {"value_type { aggregate_type {} }", "aggregate"},
   };
   for (const auto& test : kCases) {

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 
-#include "server/convert/status.h"
+#include "convert/status.h"
 
 namespace bigtable::server {
 namespace {
@@ -123,7 +123,7 @@ TEST_F(AdmissionTest, WithoutRoomToReceiveACallWaitsAndIsThenRefused) {
   const absl::Status status = admission_.BeginToReceive(&call, ShortTime);
   EXPECT_GE(std::chrono::steady_clock::now() - before, ShortTime() / 2);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_FALSE(ToGrpcStatus(status).error_details().empty());
+  EXPECT_FALSE(convert::ToGrpcStatus(status).error_details().empty());
   EXPECT_EQ(CountOf(Admission::Reason::kReceive), 1U);
   EXPECT_TRUE(IsReported(1));
   EndAll();
@@ -198,7 +198,7 @@ TEST_F(AdmissionTest, ATooLargeRequestIsRefusedForGood) {
   const absl::Status status =
       admission_.BeginExecution(&call, admission_.limits().largest + 1, LongTime);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(ToGrpcStatus(status).error_details().empty());
+  EXPECT_TRUE(convert::ToGrpcStatus(status).error_details().empty());
   EXPECT_EQ(CountOf(Admission::Reason::kTooLarge), 1U);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check_includes.sh ROOT LAYER... -- COMPONENT...: holds ROOT/include, ROOT/src and the components
-# beside it to the order of the layers, which are named from the ground up. Prints each violation as
-# file:line: reason, and fails if there is one.
+# check_includes.sh ROOT LAYER... -- COMPONENT[:SHARED,...]...: holds ROOT/include, ROOT/src and the
+# components beside it to the order of the layers, which are named from the ground up. Prints each
+# violation as file:line: reason, and fails if there is one.
 #
 #   src/LAYER/ includes itself, layers before it, "bigtable/...", and what is not ours.
 #   include/bigtable/ includes "bigtable/...", Abseil and the standard library; of C's headers, those
@@ -9,7 +9,7 @@
 #   COMPONENT/ includes itself, layers, "bigtable/...", and what is not ours, also the C++ code of
 #   protocol buffers and gRPC ("google/...", "grpcpp/...", "grpc/..."). The library does not
 #   know it: neither COMPONENT/... nor bigtable/COMPONENT/... is included from src/, from
-#   include/bigtable/ or from another component.
+#   include/bigtable/ or from another component, unless that one names it as SHARED.
 #   A header's guard is its path: src/base/coding.h has BIGTABLE_BASE_CODING_H_,
 #   include/bigtable/row.h has BIGTABLE_ROW_H_, testing/fault_plan.h has
 #   BIGTABLE_TESTING_FAULT_PLAN_H_.
@@ -27,6 +27,10 @@ while (($# > 0)) && [[ $1 != -- ]]; do
 done
 shift || true
 components="$*"
+folders=
+for component in $components; do
+  folders+="${component%%:*} "
+done
 failed=0
 
 for folder in src/*/; do
@@ -43,18 +47,19 @@ for file in src/*.h src/*.cc; do
   fi
 done
 
-# shellcheck disable=SC2086,SC2016  # components are words; the program is awk's
-find include src $components -name '*.h' -o -name '*.cc' | sort |
+# shellcheck disable=SC2086,SC2016  # folders are words; the program is awk's
+find include src $folders -name '*.h' -o -name '*.cc' | sort |
   xargs awk -v layers="$layers" -v components="$components" '
   function violation(line, reason) {
     printf "%s:%d: %s\n", FILENAME, line, reason
     failed = 1
   }
-  # Whether `path` is of a component that the file does not belong to.
+  # Whether `path` is of a component that neither has the file nor is shared with its component.
   function is_foreign(path,   step, name) {
     split(path, step, "/")
     name = step[1] == "bigtable" ? step[2] : step[1]
     if (!(name in is_component) || name == component) return 0
+    if ((component, name) in is_shared) return 0
     violation(FNR, "\"" path "\" is of the component " name ", which is not known here")
     return 1
   }
@@ -74,7 +79,7 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
       violation(FNR, "<" path "> in a public header; of system headers only the standard library")
   }
   function check_room(path, quoted) {
-    if (component != "" && (top in floor || top == component)) return
+    if (component != "" && (top in floor || top in is_component)) return
     if (component != "" && (top == "google" || top == "grpcpp" || top == "grpc")) return
     if (top in floor) {
       if (!(layer in floor) || floor[top] > floor[layer])
@@ -101,7 +106,12 @@ find include src $components -name '*.h' -o -name '*.cc' | sort |
     n = split(layers, names, " ")
     for (i = 1; i <= n; i++) floor[names[i]] = i
     n = split(components, names, " ")
-    for (i = 1; i <= n; i++) is_component[names[i]] = 1
+    for (i = 1; i <= n; i++) {
+      split(names[i], word, ":")
+      is_component[word[1]] = 1
+      shared = split(word[2], others, ",")
+      for (j = 1; j <= shared; j++) is_shared[word[1], others[j]] = 1
+    }
   }
   FNR == 1 {
     end_of_header()

@@ -1,8 +1,8 @@
 #include "fuzz/server/chunk_reader.h"
 
+#include "convert/limits.h"
 #include "fuzz/server/called_server.h"
 #include "fuzz/target.h"
-#include "server/convert/limits.h"
 
 namespace bigtable::server {
 
@@ -24,7 +24,7 @@ void ChunkReader::Add(const Chunk& chunk) {
     BeginCell(chunk);
   }
   Require(chunk.row_status_case() != Chunk::kResetRow, "no row is taken back");
-  Require(chunk.value().size() <= kMaxChunkValueSize, "large values are split");
+  Require(chunk.value().size() <= convert::kMaxChunkValueSize, "large values are split");
   value_ += chunk.value();
   if (chunk.value_size() == 0) return EndCell(chunk.commit_row());
   Require(!in_value_ || value_size_ == chunk.value_size(), "the size of a value stays the same");

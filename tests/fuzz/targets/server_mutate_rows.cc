@@ -9,11 +9,11 @@
 #include "google/bigtable/v2/bigtable.pb.h"
 #include "google/protobuf/stubs/logging.h"
 
+#include "convert/mutate_rows.h"
+#include "convert/mutation.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
 #include "schema/mutation_format.h"
-#include "server/convert/mutate_rows.h"
-#include "server/convert/mutation.h"
 
 namespace bigtable::server {
 namespace {
@@ -43,7 +43,8 @@ class OwnedPieces {
   std::vector<std::string_view> views_;
 };
 
-void CompareWithProtobuf(const MutateRowsRequest& expected, const MutateRowsMessage& message) {
+void CompareWithProtobuf(const MutateRowsRequest& expected,
+                         const convert::MutateRowsMessage& message) {
   Require(message.table_name() == expected.table_name() &&
               message.authorized_view_name() == expected.authorized_view_name() &&
               message.entry_count() == static_cast<size_t>(expected.entries_size()),
@@ -58,8 +59,8 @@ void CompareWithProtobuf(const MutateRowsRequest& expected, const MutateRowsMess
   for (int i = 0; i < expected.entries_size(); ++i) {
     const absl::Status status = message.MutationOf(static_cast<size_t>(i), kTimeOfFuzz, &mutation);
     const std::string read = TextOfMutation(status, mutation);
-    const absl::StatusOr<RowMutation> wanted =
-        ToRowMutation(expected.entries(i).row_key(), expected.entries(i).mutations(), kTimeOfFuzz);
+    const absl::StatusOr<RowMutation> wanted = convert::ToRowMutation(
+        expected.entries(i).row_key(), expected.entries(i).mutations(), kTimeOfFuzz);
     Require(read == (wanted.ok() ? TextOfMutation(absl::OkStatus(), *wanted)
                                  : TextOfMutation(wanted.status(), mutation)),
             "the same mutation, or the same error");
@@ -84,7 +85,8 @@ void FuzzServerMutateRows(std::string_view bytes) {
 
   MutateRowsRequest expected;
   const bool is_request = expected.ParseFromString(whole);
-  const absl::StatusOr<MutateRowsMessage> message = MutateRowsMessage::Read(pieces.views());
+  const absl::StatusOr<convert::MutateRowsMessage> message =
+      convert::MutateRowsMessage::Read(pieces.views());
   Require(message.ok() == is_request, "what protocol buffers read is read, and nothing else");
   if (message.ok()) {
     CompareWithProtobuf(expected, *message);
