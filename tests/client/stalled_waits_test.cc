@@ -355,6 +355,43 @@ TEST_F(StalledWaitsTest, ADeletionOfATableLeavesTheWaitForItsFlushAtItsDeadline)
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("a")), "");
 }
 
+// A turn of the writers is under way nearly always, and the tablets need one each.
+TEST_F(StalledWaitsTest, UpkeepFinishesADeletionBesideBusyWriters) {
+  OpenFaulty(Options());
+  CreateStill("busy");
+  DatabasePeer peer(database_.get());
+  GroupCommit* const queue = peer.Servers().front()->writer().queue();
+  TableSchema schema;
+  schema.families["f"] = {};
+  schema.split.tablet_size = schema.split.merge_size = 0;
+  CreateTableOptions options;
+  for (char row = 'b'; row < 'r'; ++row) options.split_rows.emplace_back(1, row);
+  ASSERT_OK(database_->CreateTable("t", schema, options));
+  Set(OpenTable("t"), "a", "f:q", 1, "v");
+  faulty_->StallCalls({.kinds = {FileCall::kAppend}, .path_contains = ".sst"});
+  std::future<absl::Status> flushed =
+      std::async(std::launch::async, [&] { return database_->Flush("t"); });
+  ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  ASSERT_OK(database_->DeleteTable("t", {.deadline = absl::Now() + kDeadline}));
+  EXPECT_EQ(peer.TablesOfMetadata().value().size(), 2u);
+
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 2; ++i) {
+    writers.emplace_back([&] {
+      while (!is_over) queue->RunExclusive([] { absl::SleepFor(absl::Milliseconds(30)); });
+    });
+  }
+  faulty_->ReleaseCalls();
+  flushed.get().IgnoreError();  // NotFound, unless it was done before it has noticed
+  for (int i = 0; i < 100 && peer.TablesOfMetadata().value().size() > 1; ++i) {
+    absl::SleepFor(absl::Milliseconds(100));
+  }
+  EXPECT_EQ(peer.TablesOfMetadata().value().size(), 1u);
+  is_over = true;
+  for (std::thread& writer : writers) writer.join();
+}
+
 // The master that has begun the deletion is lost while it waits.
 TEST_F(StalledWaitsTest, ADeletionThatWaitsForAFlushIsFinishedByALaterMaster) {
   OpenFaulty(Options());
