@@ -232,6 +232,48 @@ TEST_F(StalledWaitsTest, AReadWaitsForTheReopeningOfItsFileWithinItsLimits) {
   EXPECT_EQ(Show(t->ReadRow("a")), "f:q@1=v");
 }
 
+// With few open files, the newest file of METADATA is closed while others are read.
+TEST_F(StalledWaitsTest, ALookupOfATabletWaitsForTheFilesOfMetadataWithinItsLimits) {
+  DatabaseOptions options = Options();
+  options.read_mode = FileSystem::ReadMode::kPositional;
+  options.max_open_files = 8;
+  OpenFaulty(options);
+  constexpr int kTables = 20;
+  for (int i = 0; i < kTables; ++i) {
+    const std::string name = Cat("t", i);
+    Set(CreateStill(name), "a", "f:q", 1, "v");
+    ASSERT_OK(database_->Flush(name));
+  }
+  ReopenFaulty(options);
+  ReadOptions uncached;
+  uncached.fill_cache = false;
+  const auto read_others = [&] {
+    for (int i = 2; i < kTables; ++i) ASSERT_OK(OpenTable(Cat("t", i))->ReadRow("a", {}, uncached));
+  };
+  ASSERT_NO_FATAL_FAILURE(read_others());
+  Set(OpenTable("t2"), "b", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t2"));
+  DatabasePeer(database_.get())
+      .ServersOf(ServerRole::kMetadata)
+      .front()
+      ->rotation()
+      .RotateEverything();
+  ASSERT_OK(database_->WaitUntilQuiet());
+  ASSERT_NO_FATAL_FAILURE(read_others());
+  Table* const other = OpenTable("t1");
+  ASSERT_NO_FATAL_FAILURE(Stall(
+      {.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ".sst"},
+      [=] { return other->ReadRow("a").status(); }, Files::kOne));
+  Table* const t = OpenTable("t0");
+  for (const Named& read : Reads(t)) ExpectToHear(read);
+  ExpectToHear({"a write", [=](const Limits& l) {
+                  return t->Apply(RowMutation("b").Set("f:q", Timestamp(1), "v"),
+                                  {.deadline = l.deadline, .cancellation = l.cancellation});
+                }});
+  EndStall();
+  EXPECT_EQ(Show(t->ReadRow("a")), "f:q@1=v");
+}
+
 // --- The lock service ---
 
 TEST_F(StalledWaitsTest, CallsThatReadTheLockServiceWaitForItsWritesWithinTheirLimits) {
