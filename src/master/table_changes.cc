@@ -387,7 +387,7 @@ absl::Status TableChanges::Finish() {
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::RestoreSchemas() {
+absl::Status TableChanges::RestoreSchemas(const CallLimits& limits) {
   const std::vector<std::shared_ptr<ServerHost>> hosts = context_->servers->Users();
   if (std::all_of(hosts.begin(), hosts.end(),
                   [](const auto& host) { return host->server()->write_error().status().ok(); })) {
@@ -396,8 +396,10 @@ absl::Status TableChanges::RestoreSchemas() {
   for (const auto& served : catalogue_->All()) {
     BT_RETURN_IF_ERROR(context_->Step());
     TableLayout layout = *served;
-    BT_RETURN_IF_ERROR(catalogue_->schemas()->Write(layout));
-    if (layout.EndHolds()) BT_RETURN_IF_ERROR(Distribute(layout));
+    BT_RETURN_IF_ERROR(catalogue_->schemas()->Write(layout, limits));
+    if (!layout.EndHolds()) continue;
+    BT_RETURN_IF_ERROR(AwaitTurns(layout.name, limits));
+    BT_RETURN_IF_ERROR(Distribute(layout));
   }
   return absl::OkStatus();
 }

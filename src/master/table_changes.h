@@ -86,8 +86,9 @@ class TableChanges {
   // Finishes the deletions, creations and changes of schemas that an earlier master has begun.
   absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   // After errors that have stopped writes: rewrites the schemas, which in the lock service may
-  // differ from the served ones.
-  absl::Status RestoreSchemas() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
+  // differ from the served ones. Errors of the limits: call it again.
+  absl::Status RestoreSchemas(const CallLimits& limits)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
 
  private:
   // The tablets of a deleted table, which METADATA may name still.

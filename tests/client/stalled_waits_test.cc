@@ -338,6 +338,25 @@ TEST_F(StalledWaitsTest, CallsThatReadTheLockServiceWaitForItsWritesWithinTheirL
   EXPECT_OK(as_reader->Apply(RowMutation("a").Set("f:q", Timestamp(1), "v")));
 }
 
+TEST_F(StalledWaitsTest, ResumeWaitsForTheLockServiceWithinItsLimits) {
+  OpenFaulty(Options());
+  Table* const t = CreateStill("t");
+  DatabasePeer peer(database_.get());
+  peer.Servers().front()->write_error().Set(absl::UnavailableError("made by the test"));
+  ASSERT_NO_FATAL_FAILURE(
+      Stall({.kinds = {FileCall::kNewWritableFile}, .path_contains = "/db/lockservice"},
+            [=] { return peer.session()->Write("other", "").status(); }));
+  Database* const db = database_.get();
+  ExpectToHear({"Resume", [=](const Limits& l) {
+                  return db->Resume({l.deadline, l.cancellation});
+                }});
+  EXPECT_STATUS(kUnavailable, "made by the test",
+                t->Apply(RowMutation("a").Set("f:q", Timestamp(1), "v")));
+  EndStall();
+  EXPECT_OK(db->Resume());
+  Set(t, "a", "f:q", 1, "v");
+}
+
 // --- Upkeep of the log ---
 
 TEST_F(StalledWaitsTest, CallsThatTrimTheLogWaitForItsUpkeepWithinTheirLimits) {
