@@ -81,6 +81,23 @@ TEST_F(FaultTest, WritesOfAGroupThatFitIntoAFullLogAreApplied) {
   EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), applied + "before later");
 }
 
+// A file system may have errors of the codes that calls return at the ends of their limits.
+TEST_F(FaultTest, ADeadlineOfTheFileSystemIsNotThatOfTheWrite) {
+  Table* table = CreateTable("t", {"f"});
+  ASSERT_OK(database_->WaitUntilQuiet());
+  RowMutation large("large");
+  large.Set("f:q", Timestamp(1), std::string(1 << 20, 'v'));
+  for (const absl::Status& error :
+       {absl::DeadlineExceededError("no answer"), absl::CancelledError("no answer")}) {
+    faulty_->FailCalls({{FileCall::kNewLogFile}, {}}, error);
+    EXPECT_STATUS(kResourceExhausted, "no answer", table->Apply(large));
+    EXPECT_STATUS(kResourceExhausted, "no answer",
+                  table->Apply(large, {.deadline = absl::Now() + absl::Hours(1)}));
+    faulty_->ClearFaults();
+  }
+  EXPECT_OK(table->Apply(large));
+}
+
 TEST_F(FaultTest, AWriteThatIsTooLargeForTheFreeSpaceFailsAlone) {
   Table* table = CreateTable("t", {"f"});
   Set(table, "before", "f:q", 1, "v");
