@@ -133,9 +133,10 @@ class DatabaseImpl {
   ClusterEnvironment* environment() const { return cluster->environment(); }
 
   // Database::Apply; with the reads of a transaction: see BatchCall::SetReads. `*committed`: the
-  // last sequence number of the batch, if it is applied. `is_paid`: see BatchCall::SetPaid.
-  absl::Status Apply(const WriteBatch& batch, const WriteOptions& options, CallSample* sample,
-                     const std::vector<TransactionRead>* reads = nullptr,
+  // last sequence number of the batch, if it is applied. `is_paid`: see BatchCall::SetPaid. The
+  // limits are those of the options, which are not converted again.
+  absl::Status Apply(const WriteBatch& batch, const WriteOptions& options, const CallLimits& limits,
+                     CallSample* sample, const std::vector<TransactionRead>* reads = nullptr,
                      SequenceNumber* committed = nullptr, bool is_paid = false);
 
   // Database::BeginTransaction: the snapshot of a transaction, at a sequence number that no

@@ -23,6 +23,7 @@
 #include "bigtable/table.h"
 #include "bigtable/write_batch.h"
 
+#include "base/call_limits.h"
 #include "base/sequence.h"
 #include "client/database_impl.h"
 #include "client/transaction_impl.h"
@@ -40,13 +41,15 @@ class ObservedWrite {
   // One try of an atomic operation: the write requires that the row has not been written since
   // `since`. False: it may have been, or something that an observer has read; nothing was applied.
   static absl::StatusOr<bool> TryOnRow(const TableImpl& table, const RowMutation& mutation,
-                                       SequenceNumber since, const WriteOptions& options);
+                                       SequenceNumber since, const WriteOptions& options,
+                                       const CallLimits& limits);
 
  private:
   using Add = absl::FunctionRef<absl::Status(TransactionImpl*)>;
 
   // Checks the options and whether the database can be written, before any observer is called.
-  static absl::Status Check(DatabaseImpl* database, const WriteOptions& options);
+  static absl::Status Check(DatabaseImpl* database, const WriteOptions& options,
+                            const CallLimits& limits);
   static absl::Status Run(const std::shared_ptr<DatabaseImpl>& database,
                           const WriteOptions& options, Add add);
 };

@@ -81,7 +81,8 @@ absl::StatusOr<Row> RowOperation::Read(const Filter& filter) {
 absl::StatusOr<bool> RowOperation::Finish() {
   if (!observed_.has_value()) return true;
   const RowMutation mutation = *std::exchange(observed_, std::nullopt);
-  absl::StatusOr<bool> written = ObservedWrite::TryOnRow(*table_, mutation, since_, options_);
+  absl::StatusOr<bool> written =
+      ObservedWrite::TryOnRow(*table_, mutation, since_, options_, limits_);
   if (written.ok() && *written) Charge(mutation.byte_size());
   return written;
 }

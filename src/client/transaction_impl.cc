@@ -45,8 +45,7 @@ absl::Status DatabaseImpl::TrackWrites(const CallLimits& limits) const {
 }
 
 TransactionImpl::TransactionImpl(std::shared_ptr<DatabaseImpl> database,
-                                 std::shared_ptr<const Snapshot> snapshot,
-                                 const CallOptions& limits)
+                                 std::shared_ptr<const Snapshot> snapshot, const CallLimits& limits)
     : database_(std::move(database)), limits_(limits), snapshot_(std::move(snapshot)) {
   if (snapshot_ != nullptr) MakeOwn();
 }
@@ -226,9 +225,11 @@ void TransactionImpl::AddEarlierRead(const TableImpl& table, std::string_view ro
   reads_.push_back({&table, RowRange::Single(row), since});
 }
 
-absl::Status TransactionImpl::Commit(const WriteOptions& options) {
+absl::Status TransactionImpl::Commit(const WriteOptions& options, const CallLimits& limits) {
   if (has_ended_) return absl::FailedPreconditionError("the transaction has ended");
-  const auto commit = [&](SequenceNumber* committed) { return CommitBatch(options, committed); };
+  const auto commit = [&](SequenceNumber* committed) {
+    return CommitBatch(options, limits, committed);
+  };
   absl::Status status;
   if (calls_.empty()) [[likely]] {
     status = commit(nullptr);
@@ -241,8 +242,7 @@ absl::Status TransactionImpl::Commit(const WriteOptions& options) {
     const auto report = [&](const absl::Status& thrown) {
       InfoLog(database_->log_sink).Error(ToStd(thrown.message()), "; the write is committed");
     };
-    status =
-        database_->commit_order.Run(last, std::move(calls_), LimitsOf(options), commit, report);
+    status = database_->commit_order.Run(last, std::move(calls_), limits, commit, report);
   }
   if (IsNotObserved(status)) [[unlikely]] {
     for (const WriteBatch::Mutation& mutation : batch_.mutations_) {
@@ -260,8 +260,9 @@ absl::StatusOr<SequenceNumber> TransactionImpl::LastSequence() const {
   return database_->environment()->sequences.last();
 }
 
-absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, SequenceNumber* committed) {
-  return database_->Apply(batch_, options, nullptr, &reads_, committed, is_paid_);
+absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, const CallLimits& limits,
+                                          SequenceNumber* committed) {
+  return database_->Apply(batch_, options, limits, nullptr, &reads_, committed, is_paid_);
 }
 
 }  // namespace bigtable

@@ -16,6 +16,7 @@
 #include "bigtable/transaction.h"
 #include "bigtable/write_batch.h"
 
+#include "base/call_limits.h"
 #include "base/sequence.h"
 #include "client/commit_order.h"
 #include "client/database_impl.h"
@@ -29,10 +30,10 @@ class TransactionImpl {
   // The limits are those of observers' reads. Without a snapshot, the first read takes one: a
   // transaction that only writes needs none.
   TransactionImpl(std::shared_ptr<DatabaseImpl> database, std::shared_ptr<const Snapshot> snapshot,
-                  const CallOptions& limits);
+                  const CallLimits& limits);
 
   DatabaseImpl* database() const { return database_.get(); }
-  const CallOptions& limits() const { return limits_; }
+  const CallLimits& limits() const { return limits_; }
 
   absl::StatusOr<Row> ReadRow(const TableImpl& table, std::string_view row, const Filter& filter,
                               const ReadOptions& options);
@@ -58,8 +59,8 @@ class TransactionImpl {
   void SetPaid() { is_paid_ = true; }
 
   // Ends the transaction. ConflictError: something that was read may have been written since, or a
-  // table has other observers than those that were called.
-  absl::Status Commit(const WriteOptions& options);
+  // table has other observers than those that were called. The limits of the options do not count.
+  absl::Status Commit(const WriteOptions& options, const CallLimits& limits);
   void End();
 
  private:
@@ -68,7 +69,8 @@ class TransactionImpl {
   absl::Status BeginRead(const TableImpl& table, const ReadOptions& options);
   // The last sequence number that was assigned.
   absl::StatusOr<SequenceNumber> LastSequence() const;
-  absl::Status CommitBatch(const WriteOptions& options, SequenceNumber* committed);
+  absl::Status CommitBatch(const WriteOptions& options, const CallLimits& limits,
+                           SequenceNumber* committed);
   absl::StatusOr<Row> ReadOverlaid(const TableImpl& table, std::string_view row,
                                    const Filter& filter, const ReadOptions& options);
   // At the snapshot.
@@ -78,7 +80,7 @@ class TransactionImpl {
   void MakeOwn();
 
   const std::shared_ptr<DatabaseImpl> database_;
-  const CallOptions limits_;
+  const CallLimits limits_;
   bool has_ended_ = false;
   bool is_paid_ = false;
   std::shared_ptr<const Snapshot> snapshot_;

@@ -56,11 +56,11 @@ void WriteBatch::Clear() {
 }
 
 absl::Status DatabaseImpl::Apply(const WriteBatch& batch, const WriteOptions& options,
-                                 CallSample* sample, const std::vector<BatchCall::Read>* reads,
+                                 const CallLimits& limits, CallSample* sample,
+                                 const std::vector<BatchCall::Read>* reads,
                                  SequenceNumber* committed, bool is_paid) {
   const CallGate::Pass pass(&gate);
   if (!pass) return ClosedError();
-  const CallLimits limits = LimitsOf(options);
   BT_RETURN_IF_ERROR(CheckWritable(limits));
   const Durability durability = options.durability.value_or(environment()->live.durability);
   if (durability > Durability::kSync) return TableImpl::DurabilityError(durability);
@@ -108,7 +108,7 @@ absl::Status Database::Apply(const WriteBatch& batch, const WriteOptions& option
     return ApplyConnected(batch, options);
   if (batch.has_connected_) [[unlikely]]
     return absl::InvalidArgumentError("a table of the batch is of another database");
-  if (batch.mutations_.empty()) return impl_->Apply(batch, options, nullptr);
+  if (batch.mutations_.empty()) return impl_->Apply(batch, options, LimitsOf(options), nullptr);
   // Counted as a call on the table of the first mutation.
   TableMonitor& monitor = TableImpl::Of(*batch.mutations_.front().table)->monitor;
   monitor.counters.Count(CallCounters::Amount::kBatchMutations, batch.mutation_count());
@@ -134,7 +134,7 @@ absl::Status Database::ApplyMeasured(TableMonitor* monitor, const WriteBatch& ba
     trace->row = std::string_view(batch.bytes_).substr(0, batch.mutations_.front().row_size);
     trace->mutations = batch.mutation_count();
   });
-  absl::Status status = impl_->Apply(batch, options, timer.sample());
+  absl::Status status = impl_->Apply(batch, options, LimitsOf(options), timer.sample());
   if (!status.ok()) timer.Failed(status);
   return status;
 }
