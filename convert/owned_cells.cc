@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/row_storage.h"
+#include "rows/row_storage.h"
 
 namespace bigtable::convert {
 

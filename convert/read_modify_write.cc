@@ -4,10 +4,10 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/row_rules.h"
 #include "convert/invalid.h"
 #include "convert/keys.h"
 #include "convert/limits.h"
+#include "rows/row_rules.h"
 
 namespace bigtable::convert {
 namespace {

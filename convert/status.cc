@@ -11,8 +11,8 @@
 #include "bigtable/string_view.h"
 #include "bigtable/system_shortage.h"
 
+#include "admission/quota_error.h"
 #include "convert/duration.h"
-#include "tabletserver/quota_error.h"
 
 namespace bigtable::convert {
 namespace {

@@ -140,6 +140,10 @@ struct DatabaseOptions {
 
 // Options of Database::CreateTable.
 struct CreateTableOptions {
+  // InvalidArgument beyond it: each costs a synced mutation of METADATA, for which other changes of
+  // tables wait.
+  static constexpr size_t kMaxSplitRows = 10'000;
+
   // Rows at which the table is split from the start; each begins a tablet. For tables that many
   // writers fill at once. In any order, not empty, without duplicates.
   std::vector<std::string> split_rows = {};

@@ -175,8 +175,9 @@ class Table {
   // Applies the rules to the newest cells of their columns. Returns the new cells: one for each
   // column, in the order of a row. A new cell has the time of the database's clock, or the
   // timestamp of the old cell if that is larger, and then replaces it. InvalidArgument: an invalid
-  // rule, no rules, a value that becomes too large. FailedPrecondition: the cell of an Increment
-  // does not have 8 bytes; the message names the column.
+  // rule, no rules, a value that becomes too large, or values that are too large for one mutation
+  // together. FailedPrecondition: the cell of an Increment does not have 8 bytes; the message names
+  // the column.
   [[nodiscard]] absl::StatusOr<Row> ReadModifyWriteRow(const ReadModifyWrite& rules,
                                                        const WriteOptions& options = {});
 

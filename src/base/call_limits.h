@@ -42,6 +42,10 @@ class Deadline {
     return is_never() ? absl::InfiniteDuration() : at_ - SteadyTime::Now();
   }
 
+  // The same time by the wall clock as it is set now, for a part of the call that takes options:
+  // they are converted back at once.
+  absl::Time wall() const { return absl::Now() + left(); }
+
   // The earlier deadline is the smaller one.
   friend constexpr auto operator<=>(const Deadline&, const Deadline&) = default;
 

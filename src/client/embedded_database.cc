@@ -308,7 +308,8 @@ absl::Status EmbeddedDatabase::MoveTablet(std::string_view table, std::string_vi
 absl::Status EmbeddedDatabase::Apply(const WriteBatch& batch, const WriteOptions& options) {
   if (batch.has_connected_) [[unlikely]]
     return absl::InvalidArgumentError("a table of the batch is of another database");
-  if (batch.mutations_.empty()) return BatchCall::Apply(impl_.get(), batch, options, nullptr);
+  if (batch.mutations_.empty())
+    return BatchCall::Apply(impl_.get(), batch, options, LimitsOf(options), nullptr);
   // Counted as a call on the table of the first mutation.
   TableMonitor& monitor = TableImpl::Of(*batch.mutations_.front().table)->monitor;
   monitor.counters.Count(CallCounters::Amount::kBatchMutations, batch.mutation_count());
@@ -334,7 +335,8 @@ absl::Status EmbeddedDatabase::ApplyMeasured(TableMonitor* monitor, const WriteB
     trace->row = std::string_view(batch.bytes_).substr(0, batch.mutations_.front().row_size);
     trace->mutations = batch.mutation_count();
   });
-  absl::Status status = BatchCall::Apply(impl_.get(), batch, options, timer.sample());
+  absl::Status status =
+      BatchCall::Apply(impl_.get(), batch, options, LimitsOf(options), timer.sample());
   if (!status.ok()) timer.Failed(status);
   return status;
 }
@@ -343,8 +345,7 @@ absl::StatusOr<Transaction> EmbeddedDatabase::BeginTransaction(const CallOptions
   BT_ENTER();
   BT_ASSIGN_OR_RETURN(std::shared_ptr<const Snapshot> snapshot,
                       domain_->TakeOwnSnapshot(LimitsOf(options)));
-  return Transaction(
-      std::make_unique<TransactionImpl>(domain_, std::move(snapshot), CallOptions()));
+  return Transaction(std::make_unique<TransactionImpl>(domain_, std::move(snapshot), CallLimits()));
 }
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> EmbeddedDatabase::TakeSnapshot() {

@@ -44,7 +44,7 @@ absl::Status Transaction::Apply(Table* table, const RowMutation& mutation) {
 }
 
 absl::Status Transaction::Commit(const WriteOptions& options) {
-  absl::Status status = impl_->Commit(options);
+  absl::Status status = impl_->Commit(options, LimitsOf(options));
   if (!IsConflict(status)) return status;
   status = absl::AbortedError("a row that the transaction has read may have been written since");
   status.SetPayload(kConflictMark, absl::Cord());
@@ -60,12 +60,14 @@ absl::Status Database::RunTransaction(absl::FunctionRef<absl::Status(Transaction
   const CallLimits limits = LimitsOf(options);
   ConflictPause pause;
   for (;;) {
-    BT_ASSIGN_OR_RETURN(
-        Transaction transaction,
-        BeginTransaction({.deadline = options.deadline, .cancellation = options.cancellation}));
+    BT_ASSIGN_OR_RETURN(Transaction transaction,
+                        BeginTransaction({.deadline = limits.deadline.wall(),
+                                          .cancellation = options.cancellation}));
     absl::Status status =
         CatchThrownStatus("the function of RunTransaction", [&] { return function(&transaction); });
-    if (status.ok()) status = transaction.Commit(options);
+    WriteOptions of_commit = options;
+    of_commit.deadline = limits.deadline.wall();
+    if (status.ok()) status = transaction.Commit(of_commit);
     if (!IsConflict(status)) return status;
     BT_RETURN_IF_ERROR(limits.Check("the transaction"));
     pause.Sleep();

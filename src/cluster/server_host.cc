@@ -486,15 +486,15 @@ absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> ServerHost::Drop(MasterEpoc
   return of_table;
 }
 
-void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped, bool with_files) {
+void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped) {
   {
     MutexLock lock(&mutex_);
-    std::erase(dropped_, dropped);
+    if (std::erase(dropped_, dropped) == 0) return;  // another master has done it
   }
   environment_->notify_superseded(*dropped);
-  if (with_files) RemoveFilesOf(*dropped);
-  // Tables that users hold keep the tablet, but not its contents.
-  server_->Empty(dropped.get());
+  RemoveFilesOf(*dropped);
+  // Tables that users hold keep the tablet, but not its files.
+  dropped->DropFiles();
 }
 
 // --- Loads ---

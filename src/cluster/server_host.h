@@ -118,9 +118,10 @@ class ServerHost {
   // What is under way may still commit to METADATA (BackgroundWork::WaitForTablet). Returns the
   // tablets, and those that were dropped before and are not erased yet.
   absl::StatusOr<std::vector<std::shared_ptr<Tablet>>> Drop(MasterEpoch master, uint64_t table_id);
-  // Frees the memory of a dropped tablet, on which no background work is under way. `with_files`:
-  // METADATA no longer names the tablet, and its files are released too.
-  void Erase(const std::shared_ptr<Tablet>& dropped, bool with_files);
+  // Releases the files of a dropped tablet, which METADATA no longer names, and on which no
+  // background work is under way. If the masters of two epochs call this for one tablet, the first
+  // call does it.
+  void Erase(const std::shared_ptr<Tablet>& dropped);
 
   // Ends a fenced server, which will never serve again. When this returns, nothing that it began is
   // under way, and it has no tablets.

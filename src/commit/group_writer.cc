@@ -250,19 +250,23 @@ absl::Status GroupWriter::AppendToLog(RecordType type, SequenceNumber sequence,
   if (status.ok() || log()->failed()) return status;
   uint64_t bytes = 0;
   for (const std::string_view part : parts) bytes += part.size();
-  *refused = RefusedError(status, bytes);
+  *refused = RefusedError(status, bytes, limits);
   return absl::OkStatus();
 }
 
-absl::Status GroupWriter::RefusedError(const absl::Status& status, uint64_t bytes) const {
-  // It has waited for another thread that makes a segment.
-  if (absl::IsDeadlineExceeded(status) || absl::IsCancelled(status)) return status;
+absl::Status GroupWriter::RefusedError(const absl::Status& status, uint64_t bytes,
+                                       const CallLimits& limits) const {
+  const bool is_of_limits = absl::IsDeadlineExceeded(status) || absl::IsCancelled(status);
+  // It has waited for another thread that makes a segment. A file system may have such errors too.
+  if (is_of_limits) BT_RETURN_IF_ERROR(limits.Check("the write"));
   const absl::Status refused = Annotate(
       status,
       Cat("a write of ", bytes, " bytes found no room in the log of server ", server_name()));
   // Unavailable would mean that the write may still be found, which it never will be, for whatever
-  // reason there is no segment.
-  return absl::IsUnavailable(status) ? absl::ResourceExhaustedError(refused.message()) : refused;
+  // reason there is no segment; the errors of limits, that the caller's have ended.
+  return is_of_limits || absl::IsUnavailable(status)
+             ? absl::ResourceExhaustedError(refused.message())
+             : refused;
 }
 
 // The writes before it in the group are not noted yet, and are few: they are compared.
@@ -417,7 +421,7 @@ absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, const CallLimits& 
                                        absl::Status* refused) {
   const absl::Status status = log()->Reserve(payload_size, limits);
   if (status.ok() || log()->failed()) return status;
-  *refused = RefusedError(status, payload_size);
+  *refused = RefusedError(status, payload_size, limits);
   return absl::OkStatus();
 }
 

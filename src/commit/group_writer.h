@@ -187,8 +187,10 @@ class GroupWriter {
   // thread has done the rest.
   bool SecureLog(Group group, bool sync, absl::Status* status);
   absl::Status Secure(CommitLog* log, bool flush, bool sync);
-  // The error of a record of so many bytes, for which the log has no room.
-  absl::Status RefusedError(const absl::Status& status, uint64_t bytes) const;
+  // The error of a record of so many bytes, for which the log has no room, or of the limits of its
+  // write.
+  absl::Status RefusedError(const absl::Status& status, uint64_t bytes,
+                            const CallLimits& limits) const;
   // The rest of a group, once the log has it, or has failed.
   void FinishGroup(Group group, absl::Status status);
   // Nothing of the group is applied, because of this error, and the server refuses writes.

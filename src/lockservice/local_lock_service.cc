@@ -185,8 +185,9 @@ absl::StatusOr<std::vector<std::string>> LocalLockService::List(LocalSessionStat
 
 absl::StatusOr<Generation> LocalLockService::Write(LocalSessionState* session,
                                                    std::string_view name, std::string_view contents,
-                                                   Generation expected) {
-  const LimitedMutexLock files(&files_mutex_);
+                                                   Generation expected, const CallLimits& limits) {
+  const LimitedMutexLock files(&files_mutex_, &limits, "a change of the lock service");
+  BT_RETURN_IF_ERROR(files.status());
   BT_RETURN_IF_ERROR(CheckSession(session));
   BT_ASSIGN_OR_RETURN(const Generation found, FindForChange(name, expected));
   BT_RETURN_IF_ERROR(CheckExpected(name, expected, found));

@@ -95,7 +95,8 @@ class LocalLockService final : public LockService {
   absl::StatusOr<FileCache::Entry> Fetch(LocalSessionState* session, std::string_view name,
                                          const CallLimits& limits);
   absl::StatusOr<Generation> Write(LocalSessionState* session, std::string_view name,
-                                   std::string_view contents, Generation expected);
+                                   std::string_view contents, Generation expected,
+                                   const CallLimits& limits);
   absl::Status AwaitWrites(const CallLimits& limits);
   absl::Status Remove(LocalSessionState* session, std::string_view name, Generation expected);
   absl::StatusOr<std::vector<std::string>> List(LocalSessionState* session,

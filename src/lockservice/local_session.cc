@@ -41,13 +41,13 @@ absl::StatusOr<LockServiceFile> LocalLockSession::Read(std::string_view name,
 }
 
 absl::StatusOr<Generation> LocalLockSession::Write(std::string_view name, std::string_view contents,
-                                                   Generation expected) {
+                                                   Generation expected, const CallLimits& limits) {
   BT_RETURN_IF_ERROR(CheckLockFileName(name));
   if (contents.size() > kMaxFileSize) {
     return absl::InvalidArgumentError(
         Cat(Quoted(name), ": ", contents.size(), " bytes; a file may have at most ", kMaxFileSize));
   }
-  return service_->Write(state_.get(), name, contents, expected);
+  return service_->Write(state_.get(), name, contents, expected, limits);
 }
 
 absl::Status LocalLockSession::AwaitWrites(const CallLimits& limits) {

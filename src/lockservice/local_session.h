@@ -69,7 +69,7 @@ class LocalLockSession final : public LockSession {
   using LockSession::Read;
   absl::StatusOr<LockServiceFile> Read(std::string_view name, const CallLimits& limits) override;
   absl::StatusOr<Generation> Write(std::string_view name, std::string_view contents,
-                                   Generation expected) override;
+                                   Generation expected, const CallLimits& limits) override;
   absl::Status AwaitWrites(const CallLimits& limits) override;
   absl::Status Remove(std::string_view name, Generation expected) override;
   absl::StatusOr<std::vector<std::string>> List(std::string_view directory,

@@ -162,6 +162,7 @@ class LockSession {
   // Writes the whole file, atomically and durably, and returns its new generation. `expected` makes
   // it a compare-and-swap. kNoFile: creates the file; AlreadyExists if it exists. A generation:
   // replaces that generation; Aborted if the file has another one, NotFound if there is no file.
+  // The limits end a wait for other writes; then this one was not made.
   //     ZooKeeper: one multi: check(COUNTER, c), setData(COUNTER), setData or create of the file
   //     (with "locks/NAME"). The znode COUNTER is in every write, and `c` is its version from
   //     before the file's mzxid was compared with `expected`, so that no write came between; repeat
@@ -171,7 +172,8 @@ class LockSession {
   //     create_revision(SESSION) > 0, and, to create, create_revision = 0 for the range "NAME/" and
   //     for each directory's own name, Then Put). SESSION is a key with the session's lease.
   virtual absl::StatusOr<Generation> Write(std::string_view name, std::string_view contents,
-                                           Generation expected = kAnyGeneration) = 0;
+                                           Generation expected = kAnyGeneration,
+                                           const CallLimits& limits = {}) = 0;
 
   // Waits for the writes and removals of any session that are under way: to be called before a
   // write that cannot be given up. Errors of the limits.

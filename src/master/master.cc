@@ -96,10 +96,10 @@ void Master::Wake() {
 absl::Status Master::Resume(const CallLimits& limits) {
   LimitedLock lock(&catalogue_.change_mutex(), limits);
   BT_RETURN_IF_ERROR(lock.status());
-  BT_RETURN_IF_ERROR(tables_.RestoreSchemas());
+  BT_RETURN_IF_ERROR(tables_.RestoreSchemas(limits));
   BT_RETURN_IF_ERROR(context_.cluster->Resume(limits));
   for (LivenessThread& thread : liveness_) thread.WakeNow();
-  sweeper_.Sweep();  // SSTables of changes whose commit to METADATA was uncertain
+  sweeper_.Sweep(limits);  // SSTables of changes whose commit to METADATA was uncertain
   return absl::OkStatus();
 }
 

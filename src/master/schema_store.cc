@@ -124,8 +124,8 @@ absl::Status SchemaStore::CheckPolicies() const {
   return absl::OkStatus();
 }
 
-absl::Status SchemaStore::Write(const TableLayout& layout) {
-  return session_->Write(FileOf(layout.name), layout.Encode()).status();
+absl::Status SchemaStore::Write(const TableLayout& layout, const CallLimits& limits) {
+  return session_->Write(FileOf(layout.name), layout.Encode(), kAnyGeneration, limits).status();
 }
 
 absl::Status SchemaStore::Remove(std::string_view table) { return session_->Remove(FileOf(table)); }

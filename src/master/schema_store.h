@@ -47,7 +47,7 @@ class SchemaStore {
   // FailedPrecondition names table, locality group and policy if a table needs a compaction policy
   // that is not registered. Schemas that cannot be read are left to those who need them.
   absl::Status CheckPolicies() const;
-  absl::Status Write(const TableLayout& layout);
+  absl::Status Write(const TableLayout& layout, const CallLimits& limits = {});
   absl::Status Remove(std::string_view table);
 
  private:

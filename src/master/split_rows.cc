@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bigtable/options.h"
 #include "bigtable/row_mutation.h"
 
 #include "base/status.h"
@@ -17,6 +18,11 @@ absl::Status CheckSplitRow(std::string_view row) {
 }
 
 absl::StatusOr<std::vector<RowRange>> RangesBetween(std::vector<std::string> rows) {
+  if (rows.size() > CreateTableOptions::kMaxSplitRows) {
+    return absl::InvalidArgumentError(Cat("a table must have at most ",
+                                          CreateTableOptions::kMaxSplitRows,
+                                          " split rows from the start, and has ", rows.size()));
+  }
   std::sort(rows.begin(), rows.end());
   std::vector<RowRange> ranges;
   std::string begin;

@@ -16,7 +16,7 @@ namespace bigtable {
 // InvalidArgument, with the value and the rule.
 absl::Status CheckSplitRow(std::string_view row);
 // The tablets of a table that is split at these rows, in key order. Errors of CheckSplitRow;
-// InvalidArgument for a duplicate row.
+// InvalidArgument for a duplicate row, and for more than CreateTableOptions::kMaxSplitRows.
 absl::StatusOr<std::vector<RowRange>> RangesBetween(std::vector<std::string> rows);
 
 }  // namespace bigtable

@@ -22,7 +22,7 @@ bool IsSortedLogName(std::string_view name) {
 
 }  // namespace
 
-absl::Status Sweeper::SweepFiles() {
+absl::Status Sweeper::SweepFiles(const CallLimits& limits) {
   // Taken before METADATA is read, which then names every file up to this number that it ever will.
   const uint64_t settled = context_->environment->file_numbers.settled();
   // After an error METADATA may, after a crash, still name a file of a failed mutation.
@@ -33,7 +33,7 @@ absl::Status Sweeper::SweepFiles() {
                       file_system->ListDirectory(directory.sstables()));
   std::set<uint64_t> named;
   context_->environment->root.AddFiles(&named);
-  BT_RETURN_IF_ERROR(context_->metadata->table()->AddFiles(&named));
+  BT_RETURN_IF_ERROR(context_->metadata->table()->AddFiles(&named, limits));
   for (const std::string& name : names) {
     const auto number = DatabaseDirectory::SSTableNumber(name);
     if (!number.has_value() || *number > settled || named.contains(*number)) continue;
@@ -75,8 +75,8 @@ absl::Status Sweeper::SweepLeftovers() {
   return absl::OkStatus();
 }
 
-void Sweeper::Sweep() {
-  const absl::Status swept = SweepFiles();
+void Sweeper::Sweep(const CallLimits& limits) {
+  const absl::Status swept = SweepFiles(limits);
   if (!swept.ok()) {
     context_->environment->info_log.Warning("files that no table names were not removed: ",
                                             ToStd(swept.message()));

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 
+#include "base/call_limits.h"
 #include "master/master_context.h"
 
 namespace bigtable {
@@ -17,10 +18,11 @@ class Sweeper {
   explicit Sweeper(MasterContext* context) : context_(context) {}
 
   // Removes the SSTables that no tablet names or will name: those of failed work, and those that
-  // could not be removed when they became obsolete. Errors of METADATA's server, and of files.
-  absl::Status SweepFiles();
+  // could not be removed when they became obsolete. Errors of METADATA's server, of files, and of
+  // the limits.
+  absl::Status SweepFiles(const CallLimits& limits = {});
   // The same, with a warning in the info log instead of an error.
-  void Sweep();
+  void Sweep(const CallLimits& limits = {});
   // After an opening: removes the leftovers of earlier processes.
   absl::Status SweepLeftovers();
 

@@ -10,6 +10,7 @@
 
 #include "base/limited_lock.h"
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "master/split_rows.h"
 #include "metadata/metadata_format.h"
@@ -124,7 +125,7 @@ absl::Status TableChanges::DeleteTable(std::string_view name, const CallLimits& 
     context_->environment->info_log.Info("deleted table ", name);
   }
   const CallLimits of_wait = context_->WithEnd(limits);
-  const absl::Status finished = FinishDeletion(table_id, of_wait);
+  const absl::Status finished = FinishDeletion(table_id, Patience::kFull, of_wait);
   if (finished.ok() || (of_wait.Check().ok() && context_->active())) return finished;
   context_->environment->info_log.Info("the space of table ", name,
                                        " is freed later: ", ToStd(finished.message()));
@@ -147,7 +148,7 @@ absl::Status TableChanges::BeginDeletion(uint64_t table_id) {
   // After an error, those that were dropped are forgotten nevertheless.
   const absl::Cleanup note = [&] {
     MutexLock lock(&deletions_mutex_);
-    deletions_[table_id] = std::move(dropped);
+    deletions_[table_id].in_memory = std::move(dropped);
   };
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
     BT_RETURN_IF_ERROR(context_->Step());
@@ -157,32 +158,58 @@ absl::Status TableChanges::BeginDeletion(uint64_t table_id) {
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::AwaitWork(uint64_t table_id, const CallLimits& limits) const {
+absl::Status TableChanges::FreeMemory(uint64_t table_id, Patience patience,
+                                      const CallLimits& limits) {
+  const CallLimits at_once{.deadline = Deadline::In(absl::ZeroDuration())};
   std::vector<HostedTablet> dropped;
   {
     MutexLock lock(&deletions_mutex_);
     const auto found = deletions_.find(table_id);
-    if (found != deletions_.end()) dropped = found->second;
+    if (found != deletions_.end()) dropped = found->second.in_memory;
   }
+  absl::Status ended;
+  const ServerHost* stalled = nullptr;  // the tablets of a server follow one another
   for (const HostedTablet& hosted : dropped) {
-    BT_RETURN_IF_ERROR(
-        context_->environment->background.WaitForTablet(hosted.tablet.get(), limits));
-    // Erasing the tablet takes one.
-    BT_RETURN_IF_ERROR(hosted.host->AwaitTurn(limits));
+    BT_RETURN_IF_ERROR(limits.Check());
+    if (hosted.host.get() == stalled) continue;
+    const absl::Status waited = context_->environment->background.WaitForTablet(
+        hosted.tablet.get(), patience == Patience::kBrief ? at_once : limits);
+    ended.Update(waited);
+    if (!waited.ok()) continue;
+    const absl::Status freed =
+        hosted.host->server()->DropMemtables(hosted.tablet.get(), LimitsOfWait(patience, limits));
+    ended.Update(freed);
+    if (freed.ok()) {
+      NoteFreed(table_id, hosted);
+    } else {
+      stalled = hosted.host.get();
+    }
   }
-  return context_->AwaitChanges(limits);
+  return ended;
 }
 
-absl::Status TableChanges::FinishDeletion(uint64_t table_id, const CallLimits& limits) {
-  BT_RETURN_IF_ERROR(AwaitWork(table_id, limits));
+void TableChanges::NoteFreed(uint64_t table_id, const HostedTablet& freed) {
+  MutexLock lock(&deletions_mutex_);
+  const auto found = deletions_.find(table_id);
+  if (found == deletions_.end()) return;
+  const auto is_same = [&](const HostedTablet& other) { return other.tablet == freed.tablet; };
+  // Another thread may have been faster.
+  if (std::erase_if(found->second.in_memory, is_same) > 0) found->second.freed.push_back(freed);
+}
+
+absl::Status TableChanges::FinishDeletion(uint64_t table_id, Patience patience,
+                                          const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(FreeMemory(table_id, patience, limits));
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(LimitsOfWait(patience, limits)));
   {
-    LimitedLock lock(&catalogue_->change_mutex(), limits);
+    LimitedLock lock(&catalogue_->change_mutex(), LimitsOfWait(patience, limits));
     BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(ForgetTablets(table_id));
   }
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
-    const absl::Status status = host->server()->log().Maintain(limits);
-    if (status.ok() || !limits.Check().ok()) continue;
+    const CallLimits of_wait = LimitsOfWait(patience, limits);
+    const absl::Status status = host->server()->log().Maintain(of_wait);
+    if (status.ok() || !of_wait.Check().ok()) continue;
     context_->environment->info_log.Warning("after a table was deleted: ", ToStd(status.message()));
   }
   return absl::OkStatus();
@@ -195,37 +222,42 @@ absl::Status TableChanges::ForgetTablets(uint64_t table_id) {
     MutexLock lock(&deletions_mutex_);
     const auto found = deletions_.find(table_id);
     if (found == deletions_.end()) return absl::OkStatus();  // another thread was faster
-    dropped = std::move(found->second);
-    deletions_.erase(found);
+    dropped = found->second.freed;
   }
-  bool forgotten = false;
-  // The servers have dropped these tablets, so they are erased here after an error too. METADATA
-  // may still name their files then. The next opening sweeps those files.
-  absl::Cleanup erase = [&] {
-    for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet, forgotten);
-  };
-  BT_RETURN_IF_ERROR(context_->metadata->table()->RemoveTable(table_id));
-  forgotten = true;
-  std::move(erase).Invoke();
+  const absl::Status removed = context_->metadata->table()->RemoveTable(table_id);
+  {
+    MutexLock lock(&deletions_mutex_);
+    if (!removed.ok()) {
+      deletions_[table_id].pause.Failed(NowNanos());
+      return removed;
+    }
+    deletions_.erase(table_id);
+  }
+  for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet);
   context_->environment->inherited_counters.ForgetTable(table_id);
   context_->environment->unserved.ForgetTable(table_id);
   context_->environment->background.RetryForSpace();
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::FinishDeletions(const CallLimits& limits) {
+std::vector<uint64_t> TableChanges::Deletions(Patience patience) const {
   std::vector<uint64_t> ids;
-  {
-    MutexLock lock(&deletions_mutex_);
-    for (const auto& [table_id, tablets] : deletions_) ids.push_back(table_id);
+  MutexLock lock(&deletions_mutex_);
+  for (const auto& [table_id, deletion] : deletions_) {
+    if (patience == Patience::kFull || deletion.pause.IsDue(NowNanos())) ids.push_back(table_id);
   }
+  return ids;
+}
+
+absl::Status TableChanges::FinishDeletions(Patience patience, const CallLimits& limits) {
   absl::Status ended;
-  for (const uint64_t table_id : ids) {
-    const absl::Status finished = FinishDeletion(table_id, limits);
+  for (const uint64_t table_id : Deletions(patience)) {
+    const absl::Status finished = FinishDeletion(table_id, patience, limits);
     if (finished.ok()) continue;
     const absl::Status check = limits.Check();
     ended.Update(check);
-    if (!check.ok()) continue;
+    const bool is_waiting = patience == Patience::kBrief && absl::IsDeadlineExceeded(finished);
+    if (!check.ok() || is_waiting) continue;
     context_->environment->info_log.Warning("a deleted table is not forgotten: ",
                                             ToStd(finished.message()));
   }
@@ -343,25 +375,19 @@ absl::Status TableChanges::Finish() {
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
     for (const auto& tablet : host->server()->tablets().All()) unknown.insert(tablet->table_id());
   }
-  const CallLimits at_once{.deadline = Deadline::In(absl::ZeroDuration())};
   for (const uint64_t table_id : unknown) {
     if (known.contains(table_id)) continue;
     BT_RETURN_IF_ERROR(BeginDeletion(table_id));
-    // If an earlier master has begun it, there may be work that stalls. The next look finds its
-    // end. Without tablets, as at an opening, there is none.
-    bool has_tablets = false;
-    {
-      MutexLock lock(&deletions_mutex_);
-      has_tablets = !deletions_[table_id].empty();
-    }
-    if (!has_tablets || AwaitWork(table_id, at_once).ok()) {
+    // If an earlier master has begun it, there may be work on its tablets that stalls. Then upkeep
+    // finishes it. At an opening there are no tablets.
+    if (FreeMemory(table_id, Patience::kBrief, {}).ok()) {
       BT_RETURN_IF_ERROR(ForgetTablets(table_id));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::RestoreSchemas() {
+absl::Status TableChanges::RestoreSchemas(const CallLimits& limits) {
   const std::vector<std::shared_ptr<ServerHost>> hosts = context_->servers->Users();
   if (std::all_of(hosts.begin(), hosts.end(),
                   [](const auto& host) { return host->server()->write_error().status().ok(); })) {
@@ -370,8 +396,10 @@ absl::Status TableChanges::RestoreSchemas() {
   for (const auto& served : catalogue_->All()) {
     BT_RETURN_IF_ERROR(context_->Step());
     TableLayout layout = *served;
-    BT_RETURN_IF_ERROR(catalogue_->schemas()->Write(layout));
-    if (layout.EndHolds()) BT_RETURN_IF_ERROR(Distribute(layout));
+    BT_RETURN_IF_ERROR(catalogue_->schemas()->Write(layout, limits));
+    if (!layout.EndHolds()) continue;
+    BT_RETURN_IF_ERROR(AwaitTurns(layout.name, limits));
+    BT_RETURN_IF_ERROR(Distribute(layout));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #ifndef BIGTABLE_MASTER_TABLE_CHANGES_H_
 #define BIGTABLE_MASTER_TABLE_CHANGES_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,6 +15,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 #include "bigtable/event_listener.h"
 #include "bigtable/quota.h"
@@ -24,6 +26,7 @@
 #include "admission/quota_store.h"
 #include "base/call_limits.h"
 #include "base/mutex.h"
+#include "base/retry_pause.h"
 #include "base/sequence.h"
 #include "master/assignment.h"
 #include "master/master_context.h"
@@ -53,11 +56,18 @@ class TableChanges {
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                            const std::vector<std::string>& split_rows, const CallLimits& limits);
   // Once the table is deleted, this waits for the background work on its tablets, and forgets them.
-  // If the limits end the wait, OK: FinishDeletions does the rest.
+  // If the limits end the wait, OK: upkeep does the rest. It also does if METADATA cannot be
+  // changed now, which is an error.
   absl::Status DeleteTable(std::string_view name, const CallLimits& limits);
   // Forgets the tablets of deleted tables once no background work on them is under way. Errors of
   // the limits: it is under way still.
-  absl::Status FinishDeletions(const CallLimits& limits);
+  absl::Status FinishDeletions(const CallLimits& limits) {
+    return FinishDeletions(Patience::kFull, limits);
+  }
+  // The same for upkeep, which calls it again and again. Waits for no background work, whose end
+  // wakes upkeep, and for nothing else longer than kBriefWait. So a server that stalls keeps its
+  // own tablets only.
+  void TryFinishDeletions() { FinishDeletions(Patience::kBrief, {}).IgnoreError(); }
   // Replaces the schema by the result of `change`.
   absl::Status ChangeTable(std::string_view name, const CallLimits& limits,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
@@ -76,10 +86,29 @@ class TableChanges {
   // Finishes the deletions, creations and changes of schemas that an earlier master has begun.
   absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   // After errors that have stopped writes: rewrites the schemas, which in the lock service may
-  // differ from the served ones.
-  absl::Status RestoreSchemas() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
+  // differ from the served ones. Errors of the limits: call it again.
+  absl::Status RestoreSchemas(const CallLimits& limits)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
 
  private:
+  // The tablets of a deleted table, which METADATA may name still.
+  struct Deletion {
+    std::vector<HostedTablet> in_memory;  // those that may have memtables
+    std::vector<HostedTablet> freed;
+    RetryPause pause;  // after errors of METADATA
+  };
+  // How long each wait of a deletion may last: as long as the limits permit, or a moment.
+  enum class Patience { kFull, kBrief };
+  // A turn among writers that make progress comes sooner.
+  static constexpr absl::Duration kBriefWait = absl::Milliseconds(200);
+
+  static CallLimits LimitsOfWait(Patience patience, CallLimits limits) {
+    if (patience == Patience::kBrief) {
+      limits.deadline = std::min(limits.deadline, Deadline::In(kBriefWait));
+    }
+    return limits;
+  }
+
   // Where the tablets of a new table go, after the present turns of these servers.
   absl::StatusOr<std::vector<ServerShare>> FindServers(const TableLayout& layout,
                                                        const std::vector<RowRange>& ranges,
@@ -102,12 +131,21 @@ class TableChanges {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   // Waits for the background work on the dropped tablets, without the mutex, so that no other
   // change waits for it. Then METADATA forgets them. Errors of the limits: call it again.
-  absl::Status FinishDeletion(uint64_t table_id, const CallLimits& limits)
+  absl::Status FinishDeletion(uint64_t table_id, Patience patience, const CallLimits& limits)
       ABSL_LOCKS_EXCLUDED(catalogue_->change_mutex());
-  absl::Status AwaitWork(uint64_t table_id, const CallLimits& limits) const;
-  // The last step. No background work on the tablets is under way.
+  // Waits for the background work on each tablet, and frees its memtables in a turn among the
+  // writes of its server. A tablet that has to wait holds up no other, and what is done is not done
+  // again.
+  absl::Status FreeMemory(uint64_t table_id, Patience patience, const CallLimits& limits);
+  void NoteFreed(uint64_t table_id, const HostedTablet& freed);
+  // The last step, after FreeMemory: METADATA forgets the tablets, and their files are removed.
+  // After an error, nothing is forgotten here.
   absl::Status ForgetTablets(uint64_t table_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
+  absl::Status FinishDeletions(Patience patience, const CallLimits& limits);
+  // The ids of the tables whose deletions are to be finished; with kBrief, without those that have
+  // failed just now.
+  std::vector<uint64_t> Deletions(Patience patience) const;
   // After a change of a schema's file that has returned an error: which of the two schemas the file
   // has. It has the old one if that is still there, or can be written again. kAfter: the change was
   // made, and cannot be undone. If the file can be neither written nor read, it is unknown, and
@@ -137,8 +175,7 @@ class TableChanges {
   QuotaStore quotas_;
 
   mutable Mutex deletions_mutex_;
-  // The tablets of deleted tables that METADATA may name still, by the ids of the tables.
-  std::map<uint64_t, std::vector<HostedTablet>> deletions_ ABSL_GUARDED_BY(deletions_mutex_);
+  std::map<uint64_t, Deletion> deletions_ ABSL_GUARDED_BY(deletions_mutex_);  // by table id
 };
 
 }  // namespace bigtable

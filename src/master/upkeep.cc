@@ -61,9 +61,7 @@ void Upkeep::Loop() {
     if (due && context_->active() && ChangeTablets({})) {
       context_->wake();  // the halves may be too large too
     }
-    // Work that is under way wakes this thread when it ends.
-    const CallLimits at_once{.deadline = Deadline::In(absl::ZeroDuration())};
-    if (context_->active()) tables_->FinishDeletions(at_once).IgnoreError();
+    if (context_->active()) tables_->TryFinishDeletions();
     if (context_->active()) UndoDropSplits(kDropSplitAge, {});
     const bool is_balanced = balanced_at.has_value() && SteadyTime::Now() < *balanced_at + interval;
     if (context_->active() && !is_balanced) {

@@ -23,15 +23,15 @@ namespace {
 class Retry {
  public:
   explicit Retry(MetadataServers* servers) : servers_(servers) {}
-  // Waits a little. False: give up.
-  bool Wait() {
+  // Waits a little. False: give up, perhaps because of the limits.
+  bool Wait(const CallLimits& limits = {}) {
     const absl::Duration most = servers_->RetryTimeout();
     if (most < absl::InfiniteDuration()) {
       const SteadyTime now = SteadyTime::Now();
       ending_since_ = std::min(ending_since_, now);
       if (now - ending_since_ > most) return false;
     }
-    return wait_.Wait({}).ok();
+    return wait_.Wait(limits).ok();
   }
 
  private:
@@ -63,7 +63,8 @@ bool IsEnough(const ScanResponse& response, uint64_t row_limit) {
 
 // --- Finding a row ---
 
-absl::StatusOr<MetadataClient::Location> MetadataClient::Locate(std::string_view row, bool waits) {
+absl::StatusOr<MetadataClient::Location> MetadataClient::Locate(std::string_view row, bool waits,
+                                                                const CallLimits& limits) {
   if (RootRows().Contains(row)) return LocateRoot();
   {
     MutexLock lock(&mutex_);
@@ -72,7 +73,7 @@ absl::StatusOr<MetadataClient::Location> MetadataClient::Locate(std::string_view
       return std::prev(next)->second;
     }
   }
-  return LocateInRoot(row, waits);
+  return LocateInRoot(row, waits, limits);
 }
 
 absl::StatusOr<MetadataClient::Location> MetadataClient::LocateRoot() {
@@ -90,10 +91,11 @@ absl::StatusOr<MetadataClient::Location> MetadataClient::LocateRoot() {
 }
 
 absl::StatusOr<MetadataClient::Location> MetadataClient::LocateInRoot(std::string_view row,
-                                                                      bool waits) {
+                                                                      bool waits,
+                                                                      const CallLimits& limits) {
   root_tablet_lookups_.fetch_add(1, std::memory_order_relaxed);
   BT_ASSIGN_OR_RETURN(const std::vector<TabletLocation> found,
-                      table_.FindTablets(kMetadataTableId, row, kPrefetched, waits));
+                      table_.FindTablets(kMetadataTableId, row, kPrefetched, waits, limits));
   MutexLock lock(&mutex_);
   for (const TabletLocation& tablet : found) {
     DataService* const service = servers_->FindService(tablet.server);
@@ -201,16 +203,19 @@ bool MetadataClient::AreTogether(absl::Span<const EncodedMutation> mutations) {
 
 // --- Reads ---
 
-absl::StatusOr<ScanResponse> MetadataClient::TryScan(const RowRange& range, uint64_t row_limit,
-                                                     std::optional<SequenceNumber> sequence,
-                                                     bool waits) {
-  BT_ASSIGN_OR_RETURN(const Location location, Locate(range.begin(), waits));
-  absl::StatusOr<ScanResponse> response = location.service->Scan({.server = location.server,
-                                                                  .table_id = kMetadataTableId,
-                                                                  .range = range,
-                                                                  .filter = NewestOnly(),
-                                                                  .sequence = sequence,
-                                                                  .row_limit = row_limit});
+absl::StatusOr<ScanResponse> MetadataClient::TryScan(const MetadataRead& read,
+                                                     const RowRange& range, uint64_t row_limit,
+                                                     std::optional<SequenceNumber> sequence) {
+  BT_ASSIGN_OR_RETURN(const Location location, Locate(range.begin(), read.waits, read.limits));
+  absl::StatusOr<ScanResponse> response =
+      location.service->Scan({.server = location.server,
+                              .table_id = kMetadataTableId,
+                              .range = range,
+                              .filter = NewestOnly(),
+                              .sequence = sequence,
+                              .row_limit = row_limit,
+                              .timeout = read.limits.deadline.left(),
+                              .cancellation = read.limits.cancellation});
   if (!response.ok()) {
     if (!IsLost(response.status())) return response.status();
     if (servers_->HasEnded(location.server)) Forget(location);
@@ -225,11 +230,12 @@ absl::StatusOr<ScanResponse> MetadataClient::Scan(const MetadataRead& read, cons
                                                   uint64_t row_limit,
                                                   std::optional<SequenceNumber> sequence) {
   for (Retry retry(servers_);;) {
-    absl::StatusOr<ScanResponse> response = TryScan(range, row_limit, sequence, read.waits);
+    absl::StatusOr<ScanResponse> response = TryScan(read, range, row_limit, sequence);
+    if (!response.ok() || !response->status.ok()) BT_RETURN_IF_ERROR(read.limits.Check());
     if (!absl::IsUnavailable(response.status())) return response;
     // Once more without waiting: the location was forgotten in the first try.
-    if (!read.waits) return TryScan(range, row_limit, sequence, false);
-    if (!retry.Wait()) return response;
+    if (!read.waits) return TryScan(read, range, row_limit, sequence);
+    if (!retry.Wait(read.limits)) return response;
   }
 }
 

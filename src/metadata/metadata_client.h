@@ -31,6 +31,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 
+#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "metadata/metadata_service.h"
 #include "metadata/metadata_table.h"
@@ -104,16 +105,16 @@ class MetadataClient final : public MetadataService {
   };
 
   // Unavailable if no server is known to have the row.
-  absl::StatusOr<Location> Locate(std::string_view row, bool waits);
+  absl::StatusOr<Location> Locate(std::string_view row, bool waits, const CallLimits& limits = {});
   absl::StatusOr<Location> LocateRoot();
-  absl::StatusOr<Location> LocateInRoot(std::string_view row, bool waits);
+  absl::StatusOr<Location> LocateInRoot(std::string_view row, bool waits, const CallLimits& limits);
   void Forget(const Location& location);
   // One try. nullopt: try again.
   std::optional<absl::Status> TryMutate(absl::Span<const EncodedMutation> mutations,
                                         Durability durability, RequestSlots::Lease* slot);
   // The next part of a read. Unavailable as in Locate, or if there was no response.
-  absl::StatusOr<ScanResponse> TryScan(const RowRange& range, uint64_t row_limit,
-                                       std::optional<SequenceNumber> sequence, bool waits);
+  absl::StatusOr<ScanResponse> TryScan(const MetadataRead& read, const RowRange& range,
+                                       uint64_t row_limit, std::optional<SequenceNumber> sequence);
   absl::StatusOr<ScanResponse> Scan(const MetadataRead& read, const RowRange& range,
                                     uint64_t row_limit, std::optional<SequenceNumber> sequence);
 

@@ -12,6 +12,7 @@
 #include "bigtable/options.h"
 #include "bigtable/row_range.h"
 
+#include "base/call_limits.h"
 #include "rpc/cell_block.h"
 #include "rpc/data_service.h"
 
@@ -22,6 +23,7 @@ struct MetadataRead {
   uint64_t row_limit = 0;  // rows with cells; 0: all
   // Whether to wait for a server that is being replaced; otherwise Unavailable.
   bool waits = true;
+  CallLimits limits = {};  // of the read
 };
 
 // Thread-safe.
@@ -38,7 +40,7 @@ class MetadataService {
   // Whether the rows are in one tablet, as far as is known.
   virtual bool AreTogether(absl::Span<const EncodedMutation> mutations) = 0;
   // The newest version of each column, in order, at one read sequence. An error of the sink ends
-  // the read.
+  // the read, and so do errors of the limits.
   virtual absl::Status Read(const MetadataRead& read,
                             absl::FunctionRef<absl::Status(const ReadCell&)> sink) = 0;
 };

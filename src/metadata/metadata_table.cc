@@ -251,14 +251,16 @@ absl::StatusOr<TabletState> MetadataTable::ReadTablet(const TabletId& id, std::s
 
 absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t table_id,
                                                                        std::string_view row,
-                                                                       size_t most, bool waits) {
+                                                                       size_t most, bool waits,
+                                                                       const CallLimits& limits) {
   const RowRange all = MetadataRows(table_id);
   // The tablet ends after the row, so its key is at least the next larger one.
   const std::string first = MetadataRow({table_id, std::string(row)}) + '\0';
   BT_ASSIGN_OR_RETURN(const std::vector<Row> rows,
                       ReadRows({.range = RowRange::RightOpen(first, *all.end()),
                                 .row_limit = most + kMarks,
-                                .waits = waits}));
+                                .waits = waits,
+                                .limits = limits}));
   std::vector<TabletLocation> tablets;
   for (const Row& candidate : rows) {
     if (tablets.size() == most) break;
@@ -271,11 +273,11 @@ absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t 
       Cat("METADATA has no tablet of table ", table_id, " with row ", Quoted(row)));
 }
 
-absl::Status MetadataTable::AddFiles(std::set<uint64_t>* numbers) {
+absl::Status MetadataTable::AddFiles(std::set<uint64_t>* numbers, const CallLimits& limits) {
   // Files of METADATA's own tablets are named nowhere else, so the two reads may have different
   // read sequences.
   for (const RowRange& range : {RootRows(), RowRange::StartingAt(*RootRows().end())}) {
-    BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows({.range = range}));
+    BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows({.range = range, .limits = limits}));
     for (const Row& row : rows) row.state.AddFiles(numbers);
   }
   return absl::OkStatus();

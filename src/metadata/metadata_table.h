@@ -73,15 +73,17 @@ class MetadataTable final : public TabletStore {
   absl::StatusOr<TabletState> ReadTablet(const TabletId& id, std::string* server);
   // The tablet that has `row`, and those after it, `most` at most. NotFound if the table has no
   // tablet with that row. Unless it `waits`, Unavailable if METADATA's server is being replaced.
+  // Errors of the limits.
   absl::StatusOr<std::vector<TabletLocation>> FindTablets(uint64_t table_id, std::string_view row,
-                                                          size_t most, bool waits = true);
+                                                          size_t most, bool waits = true,
+                                                          const CallLimits& limits = {});
   // Records that the server has loaded the tablet. Not synced.
   absl::Status SetLocation(const TabletId& id, std::string_view server);
   // Completes or undoes the interrupted splits and merges of a table.
   absl::Status SettleTable(uint64_t table_id);
   // Adds the numbers of all SSTables that METADATA names: those of METADATA's own tablets at one
-  // read sequence, and all others at one.
-  absl::Status AddFiles(std::set<uint64_t>* numbers);
+  // read sequence, and all others at one. Errors of the limits.
+  absl::Status AddFiles(std::set<uint64_t>* numbers, const CallLimits& limits = {});
   // Whether METADATA has a row for any tablet of the table, served or not.
   absl::StatusOr<bool> HasTable(uint64_t table_id);
   // The tables that have rows, except METADATA.

@@ -43,13 +43,13 @@ absl::Status VoidBatches::Add(const Batch& batch) {
 absl::Status VoidBatches::WritePending(const CallLimits& limits) {
   const LimitedMutexLock lock(&mutex_, &limits, "the call");
   BT_RETURN_IF_ERROR(lock.status());
-  return is_pending_ ? Write() : absl::OkStatus();
+  return is_pending_ ? Write(limits) : absl::OkStatus();
 }
 
-absl::Status VoidBatches::Write() {
+absl::Status VoidBatches::Write(const CallLimits& limits) {
   std::string contents;
   for (const Batch& batch : batches_) contents += Cat(batch.first, " ", batch.last, "\n");
-  const absl::Status written = session_->Write(kFile, contents).status();
+  const absl::Status written = session_->Write(kFile, contents, kAnyGeneration, limits).status();
   if (written.ok()) is_pending_ = false;
   return Annotate(written, Cat("the file ", kFile));
 }

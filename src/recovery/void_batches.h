@@ -47,13 +47,13 @@ class VoidBatches {
   // After OK the batch is in the file. After an error it is kept in memory for WritePending.
   absl::Status Add(const Batch& batch);
   // Writes what earlier calls could not write. To be called before anything is removed that keeps
-  // a part of such a batch from being recovered.
+  // a part of such a batch from being recovered. Errors of the limits: it is not written.
   absl::Status WritePending(const CallLimits& limits = {});
   // No log has any of these batches.
   absl::Status Clear();
 
  private:
-  absl::Status Write() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Write(const CallLimits& limits = {}) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   LockSession* const session_;
   mutable LimitedMutex mutex_;  // held while the file is written

@@ -39,7 +39,8 @@ std::shared_ptr<TableRoute> LocationCache::RouteOf(uint64_t table_id) {
   return route;
 }
 
-absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
+absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row,
+                                   const CallLimits& limits) {
   {
     const std::shared_ptr<const ServedTable> table = route->Share();
     const ServedTablet& served = table->tablets()[table->Find(row)];
@@ -50,9 +51,9 @@ absl::Status LocationCache::LookUp(TableRoute* route, std::string_view row) {
     }
   }
   lookups_.fetch_add(1, std::memory_order_relaxed);
-  BT_ASSIGN_OR_RETURN(
-      const std::vector<TabletLocation> locations,
-      cluster_->metadata()->table()->FindTablets(route->table_id(), row, kPrefetched, false));
+  BT_ASSIGN_OR_RETURN(const std::vector<TabletLocation> locations,
+                      cluster_->metadata()->table()->FindTablets(route->table_id(), row,
+                                                                 kPrefetched, false, limits));
   std::vector<ServedTablet> served;
   bool is_found = false;
   for (const TabletLocation& location : locations) {

@@ -26,6 +26,7 @@
 #include "bigtable/statistics.h"
 
 #include "base/call_gate.h"
+#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "cluster/cluster.h"
 #include "routing/table_route.h"
@@ -53,8 +54,9 @@ class LocationCache {
   // The route of a table. It is empty at first.
   std::shared_ptr<TableRoute> RouteOf(uint64_t table_id);
   // Looks in METADATA for the tablet that has `row`, unless the route has it by now. NotFound if
-  // METADATA has no such tablet. Unavailable if the tablet is unserved at present.
-  absl::Status LookUp(TableRoute* route, std::string_view row);
+  // METADATA has no such tablet. Unavailable if the tablet is unserved at present. Errors of the
+  // limits.
+  absl::Status LookUp(TableRoute* route, std::string_view row, const CallLimits& limits);
   // Removes a superseded tablet.
   void Forget(const Tablet& tablet);
   // Deletes the retired tables that no call can still use.

@@ -33,14 +33,16 @@ absl::Status TableImpl::DeletedError() const {
 absl::Status TableImpl::Relocate(std::string_view row, MoveWait* wait,
                                  const CallLimits& limits) const {
   const UnservedTablets& unserved = database->environment()->unserved;
-  if (const absl::Status ended = limits.Check(); !ended.ok()) {
+  const auto explained = [&](const absl::Status& ended) {
     return wait->has_waited() ? unserved.Explain(ended, route->table_id(), row) : ended;
-  }
+  };
+  if (const absl::Status ended = limits.Check(); !ended.ok()) return explained(ended);
   // The thread that closes the database waits for this call.
   if (database->gate.closed()) return database->ClosedError();
-  const absl::Status found = database->locations.LookUp(route.get(), row);
+  const absl::Status found = database->locations.LookUp(route.get(), row, limits);
   // With messages, the location from METADATA may be wrong, and no server has confirmed it yet.
   if (found.ok()) return database->locations.is_remote() ? wait->Wait(limits) : found;
+  if (absl::IsDeadlineExceeded(found) || absl::IsCancelled(found)) return explained(found);
   BT_ASSIGN_OR_RETURN(const bool is_there,
                       database->schemas->Has(name(), route->table_id(), limits));
   if (!is_there) return DeletedError();

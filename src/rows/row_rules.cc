@@ -32,6 +32,7 @@ class RowRules::OwnedCells final : public RefCounted {
 
 absl::Status RowRules::Apply(int64_t now, Read read) {
   values_.clear();
+  uint64_t size = 0;  // of all values
   for (const ReadModifyWrite::Rule& rule : rules_->rules_) {
     const std::string_view column = rule.column;
     const std::string_view family = column.substr(0, rule.family_size);
@@ -50,6 +51,14 @@ absl::Status RowRules::Apply(int64_t now, Read read) {
         value.bytes = cell.value;
         value.timestamp = std::max(now, cell.timestamp.micros());
       }
+    }
+    const size_t added =
+        rule.is_increment ? (is_missing ? sizeof(uint64_t) : 0) : rule.bytes.size();
+    size += (is_new ? value.bytes.size() : 0) + added;
+    if (size > max_size_) {
+      return absl::InvalidArgumentError(
+          Cat("the values that a ReadModifyWrite changes must be at most ", max_size_,
+              " bytes together, and those of row ", Quoted(rules_->row()), " would have more"));
     }
     if (!rule.is_increment) {
       if (value.bytes.size() + rule.bytes.size() > rules_->max_value_size()) {

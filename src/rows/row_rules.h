@@ -24,13 +24,16 @@ class RowRules {
  public:
   using Read = absl::FunctionRef<absl::StatusOr<Row>(const Filter&)>;
 
-  // `rules`, which are valid, outlive this.
-  explicit RowRules(const ReadModifyWrite* rules) : rules_(rules) {}
+  // `rules`, which are valid, outlive this. `max_size`: how many bytes the new values may have
+  // together.
+  explicit RowRules(const ReadModifyWrite* rules, uint64_t max_size = RowMutation::kMaxSize)
+      : rules_(rules), max_size_(max_size) {}
   RowRules(const RowRules&) = delete;
   RowRules& operator=(const RowRules&) = delete;
 
-  // Computes the new cells, each at `now` or later. Reads each column once. Errors of `read`, and
-  // those of Table::ReadModifyWriteRow.
+  // Computes the new cells, each at `now` or later. Reads each column once, and no more columns
+  // once their values are too large for one mutation. Errors of `read`, and those of
+  // Table::ReadModifyWriteRow.
   absl::Status Apply(int64_t now, Read read);
   // Writes the columns of `rules`, for a check against the schema.
   static RowMutation Writes(const ReadModifyWrite& rules);
@@ -52,6 +55,7 @@ class RowRules {
   class OwnedCells;
 
   const ReadModifyWrite* const rules_;
+  const uint64_t max_size_;
   Values values_;
 };
 

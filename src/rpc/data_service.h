@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "bigtable/call_options.h"
 #include "bigtable/options.h"
 #include "bigtable/row_range.h"
 
@@ -111,6 +112,8 @@ struct ScanRequest {
   // divided, however large it is.
   uint64_t max_bytes = kMostBytes;
   absl::Duration timeout = absl::InfiniteDuration();  // as of a MutateRequest
+  // Of the caller, and not a part of the message: a server in the same process hears it.
+  const Cancellation* cancellation = nullptr;
   Caller caller;
 };
 

@@ -213,7 +213,8 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   if (!IsFor(request.server)) return response;
   const std::shared_ptr<Tablet> tablet = FirstTablet(server_->tablets(), request);
   if (tablet == nullptr) return response;
-  const CallLimits limits{.deadline = Deadline::In(request.timeout)};
+  const CallLimits limits{.deadline = Deadline::In(request.timeout),
+                          .cancellation = request.cancellation};
   // All mutations up to the snapshot become visible, except those of a server that was lost.
   if (request.sequence.has_value()) {
     response.status = server_->AwaitVisible(*request.sequence, limits);

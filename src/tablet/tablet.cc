@@ -75,14 +75,14 @@ void Tablet::RotateAll(SequenceNumber last) {
   for (size_t group = 0; group < writer_.groups(); ++group) Rotate(group, last);
 }
 
-void Tablet::Clear(SequenceNumber last) {
+void Tablet::DropMemtables(SequenceNumber last) {
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
-  std::vector<GroupVersion> groups;
-  for (const GroupVersion& group : current->groups()) {
-    groups.push_back({NewMemtable({}), {}, {}, group.files->Emptied()});
+  std::vector<GroupVersion> groups = current->groups();
+  for (GroupVersion& group : groups) {
+    group.active = NewMemtable({});
+    group.immutable.clear();
   }
-  quarantine_.Lift();
   current->shared_read_limit()->Set(last);
   Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
 }
@@ -119,6 +119,15 @@ void Tablet::PublishChange(size_t group, const TabletChange& change,
     quarantine_.Retain(numbers);
   }
   Publish(current->shared_layout(), std::move(groups), current->shared_read_limit(), changes_rows);
+}
+
+void Tablet::DropFiles() {
+  MutexLock lock(&mutex_);
+  const Pin<TabletVersion> current = version_.Get();
+  std::vector<GroupVersion> groups = current->groups();
+  for (GroupVersion& group : groups) group.SetFiles(group.files->Emptied());
+  quarantine_.Lift();
+  Publish(current->shared_layout(), std::move(groups), current->shared_read_limit());
 }
 
 void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,

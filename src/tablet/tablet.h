@@ -5,7 +5,7 @@
 // * Any thread reads: Version() pins the current version, and a CellCursor (read/) reads that.
 // * One thread at a time writes: the leader of the server's group commit, or a thread that has its
 //   turn in the same queue. It is called the writer here. It alone calls writer(), Rotate, Split,
-//   SetLayout and Clear.
+//   SetLayout and DropMemtables.
 // * Background threads flush memtables and merge runs (minor_compaction.h, merging_compaction.h),
 //   at most one of each for a locality group at a time. The caller ensures that.
 //
@@ -106,9 +106,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   Halves Split(std::string_view row, SequenceNumber last);
   // Sets the schema. Groups are only ever added. `last` as in Rotate.
   void SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber last);
-  // Drops the references to all memtables and SSTables, except those of pinned versions: for a
-  // removed tablet that no work is under way on. `last` as in Rotate.
-  void Clear(SequenceNumber last);
+  // Drops the references to all memtables, except those of pinned versions: for a removed tablet
+  // that no work is under way on. `last` as in Rotate.
+  void DropMemtables(SequenceNumber last);
 
   // --- For background work ---
 
@@ -127,6 +127,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // The largest number of runs in a group whose policy bounds them. A run with a quarantined file
   // divides the runs of its group, and each part is counted alone.
   size_t MostRuns() const { return most_runs_.load(std::memory_order_relaxed); }
+
+  // The same as DropMemtables for the SSTables.
+  void DropFiles();
 
   // Compactions leave the file alone from here on. Does nothing if the group has it no more.
   void Quarantine(size_t group, uint64_t number, const absl::Status& status);

@@ -139,8 +139,8 @@ void TabletServer::SetLayout(Tablet* tablet, const std::shared_ptr<const TableLa
   });
 }
 
-void TabletServer::Empty(Tablet* tablet) {
-  writer_.queue()->RunExclusive([&] { tablet->Clear(visible()); });
+absl::Status TabletServer::DropMemtables(Tablet* tablet, const CallLimits& limits) {
+  return writer_.queue()->RunExclusive([&] { tablet->DropMemtables(visible()); }, limits);
 }
 
 void TabletServer::AdvanceVisible(SequenceNumber sequence) {

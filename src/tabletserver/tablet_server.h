@@ -123,8 +123,9 @@ class TabletServer final {
   absl::Status StopTablet(Tablet* tablet, const CallLimits& limits);
   // The tablet has this schema from here on, in its turn among the writes.
   void SetLayout(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout);
-  // Drops the memtables and SSTables of a removed tablet, once no work on it is under way.
-  void Empty(Tablet* tablet);
+  // Frees the memtables of a removed tablet, once no work on it is under way. An error of the
+  // limits: it has them still.
+  absl::Status DropMemtables(Tablet* tablet, const CallLimits& limits);
   // To be called before a tablet that comes from another server, with mutations up to `sequence`,
   // is read here.
   void AdvanceVisible(SequenceNumber sequence);

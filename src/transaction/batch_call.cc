@@ -18,12 +18,11 @@
 namespace bigtable {
 
 absl::Status BatchCall::Apply(DatabaseImpl* database, const WriteBatch& batch,
-                              const WriteOptions& options, CallSample* sample,
-                              const std::vector<TransactionRead>* reads, SequenceNumber* committed,
-                              bool is_paid) {
+                              const WriteOptions& options, const CallLimits& limits,
+                              CallSample* sample, const std::vector<TransactionRead>* reads,
+                              SequenceNumber* committed, bool is_paid) {
   const CallGate::Pass pass(&database->gate);
   if (!pass) return database->ClosedError();
-  const CallLimits limits = LimitsOf(options);
   BT_RETURN_IF_ERROR(database->CheckWritable(limits));
   const Durability durability =
       options.durability.value_or(database->environment()->live.durability);

@@ -42,8 +42,8 @@ class BatchCall {
   // SetReads. `*committed`: the last sequence number of the batch, if it is applied. `is_paid`: see
   // SetPaid.
   static absl::Status Apply(DatabaseImpl* database, const WriteBatch& batch,
-                            const WriteOptions& options, CallSample* sample,
-                            const std::vector<TransactionRead>* reads = nullptr,
+                            const WriteOptions& options, const CallLimits& limits,
+                            CallSample* sample, const std::vector<TransactionRead>* reads = nullptr,
                             SequenceNumber* committed = nullptr, bool is_paid = false);
 
   // All outlive this. `sample` is null unless the call is measured.

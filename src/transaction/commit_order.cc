@@ -18,9 +18,14 @@ absl::Status CommitOrder::Run(SequenceNumber last, std::vector<Call> calls,
   std::multiset<SequenceNumber>::iterator begun;
   {
     MutexLock lock(&mutex_);
+    while (left_bytes_ > most_left_) {
+      BT_RETURN_IF_ERROR(limits.Check("the write"));
+      changed_.WaitFor(&mutex_, limits.MostSleep());
+    }
     begun = begun_.insert(last);
   }
   const auto committed = std::make_shared<Committed>();
+  committed->bytes = BytesOf(calls);
   committed->calls = std::move(calls);
   const absl::Status status = commit(&committed->sequence);
 
@@ -35,11 +40,21 @@ absl::Status CommitOrder::Run(SequenceNumber last, std::vector<Call> calls,
       changed_.WaitFor(&mutex_, limits.MostSleep());
     } else {
       committed->is_left = true;
+      left_bytes_ += committed->bytes;
       break;
     }
   }
   MakeLeftCalls(report);
   return status;
+}
+
+uint64_t CommitOrder::BytesOf(const std::vector<Call>& calls) {
+  uint64_t bytes = sizeof(Committed);
+  for (const Call& call : calls) {
+    bytes += sizeof(ObservedMutation) + call.mutation->mutation().byte_size() +
+             call.mutation->operations().size() * sizeof(ObservedOperation);
+  }
+  return bytes;
 }
 
 std::shared_ptr<CommitOrder::Committed> CommitOrder::Next() const {
@@ -75,6 +90,7 @@ void CommitOrder::MakeCalls(Committed* committed,
   has_caller_ = false;
   committed_.erase(committed->sequence);
   committed->is_called = true;
+  if (committed->is_left) left_bytes_ -= committed->bytes;
   changed_.SignalAll();
 }
 

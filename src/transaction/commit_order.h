@@ -12,12 +12,14 @@
 // it. What observers do before a commit is not waited for. If a thread's limits end while it waits
 // (its write is committed and visible by then), it returns and leaves its calls to the others: the
 // thread of each commit that ends also makes the calls that were left and can be made then. There
-// is such a thread: the one that was waited for.
+// is such a thread: the one that was waited for. What was left is kept in memory until then. If
+// that is more than a bound, further commits do not begin, and wait within their limits.
 //
 // Thread-safe.
 #ifndef BIGTABLE_TRANSACTION_COMMIT_ORDER_H_
 #define BIGTABLE_TRANSACTION_COMMIT_ORDER_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -43,7 +45,8 @@ class CommitOrder {
     std::unique_ptr<const ObservedMutation> mutation;
   };
 
-  CommitOrder() = default;
+  // `most_left`: the bound, in bytes. About a memtable.
+  explicit CommitOrder(uint64_t most_left = 64 << 20) : most_left_(most_left) {}
   CommitOrder(const CommitOrder&) = delete;
   CommitOrder& operator=(const CommitOrder&) = delete;
 
@@ -51,9 +54,10 @@ class CommitOrder {
   static bool IsCalling() { return is_calling_; }
 
   // Runs `commit`, which sets the sequence number of the commit. If it succeeds, returns once the
-  // calls have been made, or the limits have ended; OK in both cases. `last`: the last number that
-  // was assigned at some time before this call. `report` is called with what an observer throws,
-  // which changes neither the commit nor the other calls.
+  // calls have been made, or the limits have ended; OK in both cases. If too much was left by
+  // others, and the limits end before that changes, their error, and `commit` is not run. `last`:
+  // the last number that was assigned at some time before this call. `report` is called with what
+  // an observer throws, which changes neither the commit nor the other calls.
   absl::Status Run(SequenceNumber last, std::vector<Call> calls, const CallLimits& limits,
                    absl::FunctionRef<absl::Status(SequenceNumber*)> commit,
                    absl::FunctionRef<void(const absl::Status&)> report);
@@ -64,7 +68,10 @@ class CommitOrder {
     SequenceNumber sequence = 0;
     bool is_called = false;
     bool is_left = false;  // its thread does not wait for its calls
+    uint64_t bytes = 0;    // of the calls
   };
+
+  static uint64_t BytesOf(const std::vector<Call>& calls);
 
   // The next commit whose calls may be made; null if another thread makes calls, or if an earlier
   // commit is under way.
@@ -78,11 +85,13 @@ class CommitOrder {
 
   static thread_local bool is_calling_;
 
+  const uint64_t most_left_;
   Mutex mutex_;
   CondVar changed_;
   std::multiset<SequenceNumber> begun_ ABSL_GUARDED_BY(mutex_);  // of commits under way
   std::map<SequenceNumber, std::shared_ptr<Committed>> committed_ ABSL_GUARDED_BY(mutex_);
   bool has_caller_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t left_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of those in committed_ that were left
 };
 
 }  // namespace bigtable

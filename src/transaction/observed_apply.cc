@@ -81,10 +81,7 @@ class ObserverContextImpl {
  public:
   ObserverContextImpl(TransactionImpl* transaction, const ObservedMutation* mutation,
                       std::vector<ObservedApply::Addition>* additions)
-      : transaction_(transaction), mutation_(mutation), additions_(additions) {
-    options_.deadline = transaction->limits().deadline;
-    options_.cancellation = transaction->limits().cancellation;
-  }
+      : transaction_(transaction), mutation_(mutation), additions_(additions) {}
 
   absl::Status Call(MutationObserver* observer, std::string_view name) {
     name_ = name;
@@ -108,7 +105,7 @@ class ObserverContextImpl {
   absl::StatusOr<Row> ReadAfter(const Filter& filter) {
     std::vector<const RowMutation*> mutations = {&mutation_->mutation()};
     for (const size_t i : own_row_) mutations.push_back(&(*additions_)[i].mutation);
-    return transaction_->ReadRowWith(table(), mutation_->row(), mutations, filter, options_);
+    return transaction_->ReadRowWith(table(), mutation_->row(), mutations, filter, options());
   }
   absl::Status Apply(Table* to, const RowMutation& mutation) {
     BT_RETURN_IF_ERROR(mutation.status());
@@ -128,13 +125,18 @@ class ObserverContextImpl {
   TransactionImpl* transaction() const { return transaction_; }
   const ObservedMutation& mutation() const { return *mutation_; }
   const TableImpl& table() const { return *TableImpl::Of(*mutation_->table()); }
-  const ReadOptions& options() const { return options_; }
+  // For a read that begins now.
+  ReadOptions options() const {
+    ReadOptions options;
+    options.deadline = transaction_->limits().deadline.wall();
+    options.cancellation = transaction_->limits().cancellation;
+    return options;
+  }
 
  private:
   TransactionImpl* const transaction_;
   const ObservedMutation* const mutation_;
   std::vector<ObservedApply::Addition>* const additions_;
-  ReadOptions options_;
   std::string_view name_;  // of the observer that is called
   // The additions to the observed row by the observers before it.
   std::vector<size_t> own_row_;
@@ -224,7 +226,7 @@ absl::Status ObservedApply::Observe(Table* table, const RowMutation& mutation,
 
 absl::StatusOr<std::shared_ptr<const TableLayout>> ObservedApply::CheckedLayout(
     const TableImpl& table, const RowMutation& mutation) {
-  const CallLimits limits = LimitsOf(transaction_->limits());
+  const CallLimits& limits = transaction_->limits();
   const CallGate::Pass pass(&table.database->gate);
   if (!pass) return table.database->ClosedError();
   BT_RETURN_IF_ERROR(limits.Check("the write"));

@@ -11,33 +11,27 @@
 #include "transaction/conflict_pause.h"
 
 namespace bigtable {
-namespace {
 
-CallOptions CallOptionsOf(const WriteOptions& options) {
-  return {.deadline = options.deadline, .cancellation = options.cancellation};
-}
-
-}  // namespace
-
-absl::Status ObservedWrite::Check(DatabaseImpl* database, const WriteOptions& options) {
+absl::Status ObservedWrite::Check(DatabaseImpl* database, const WriteOptions& options,
+                                  const CallLimits& limits) {
   const CallGate::LongPass pass(&database->gate);
   if (!pass) return database->ClosedError();
   if (options.durability.has_value() && *options.durability > Durability::kSync) {
     return DurabilityError(*options.durability);
   }
-  return database->CheckWritable(LimitsOf(options));
+  return database->CheckWritable(limits);
 }
 
 absl::Status ObservedWrite::Run(const std::shared_ptr<TransactionDomain>& domain,
                                 const WriteOptions& options, Add add) {
-  BT_RETURN_IF_ERROR(Check(domain->database.get(), options));
   const CallLimits limits = LimitsOf(options);
+  BT_RETURN_IF_ERROR(Check(domain->database.get(), options, limits));
   bool is_paid = false;
   for (ConflictPause pause;; pause.Sleep()) {
-    TransactionImpl transaction(domain, nullptr, CallOptionsOf(options));
+    TransactionImpl transaction(domain, nullptr, limits);
     if (is_paid) transaction.SetPaid();
     absl::Status status = add(&transaction);
-    if (status.ok()) status = transaction.Commit(options);
+    if (status.ok()) status = transaction.Commit(options, limits);
     if (!IsConflict(status)) return status;
     is_paid = true;  // before the conflict was found
     BT_RETURN_IF_ERROR(limits.Check("the write"));
@@ -76,12 +70,13 @@ bool ObservedWrite::IsObserved(const WriteBatch& batch) {
 
 absl::StatusOr<bool> ObservedWrite::TryOnRow(const std::shared_ptr<TransactionDomain>& domain,
                                              const TableImpl& table, const RowMutation& mutation,
-                                             SequenceNumber since, const WriteOptions& options) {
-  TransactionImpl transaction(domain, nullptr, CallOptionsOf(options));
+                                             SequenceNumber since, const WriteOptions& options,
+                                             const CallLimits& limits) {
+  TransactionImpl transaction(domain, nullptr, limits);
   transaction.SetPaid();  // by RowOperation
   transaction.AddEarlierRead(table, mutation.row(), since);
   absl::Status status = transaction.Apply(table.public_table, mutation);
-  if (status.ok()) status = transaction.Commit(options);
+  if (status.ok()) status = transaction.Commit(options, limits);
   if (IsConflict(status)) return false;
   BT_RETURN_IF_ERROR(status);
   return true;

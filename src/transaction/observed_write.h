@@ -23,6 +23,7 @@
 #include "bigtable/table.h"
 #include "bigtable/write_batch.h"
 
+#include "base/call_limits.h"
 #include "base/sequence.h"
 #include "routing/table_impl.h"
 #include "transaction/transaction_domain.h"
@@ -43,13 +44,15 @@ class ObservedWrite {
   // `since`. False: it may have been, or something that an observer has read; nothing was applied.
   static absl::StatusOr<bool> TryOnRow(const std::shared_ptr<TransactionDomain>& domain,
                                        const TableImpl& table, const RowMutation& mutation,
-                                       SequenceNumber since, const WriteOptions& options);
+                                       SequenceNumber since, const WriteOptions& options,
+                                       const CallLimits& limits);
 
  private:
   using Add = absl::FunctionRef<absl::Status(TransactionImpl*)>;
 
   // Checks the options and whether the database can be written, before any observer is called.
-  static absl::Status Check(DatabaseImpl* database, const WriteOptions& options);
+  static absl::Status Check(DatabaseImpl* database, const WriteOptions& options,
+                            const CallLimits& limits);
   static absl::Status Run(const std::shared_ptr<TransactionDomain>& domain,
                           const WriteOptions& options, Add add);
 };

@@ -86,7 +86,7 @@ absl::StatusOr<bool> RowOperation::Finish() {
   if (!observed_.has_value()) return true;
   const RowMutation mutation = *std::exchange(observed_, std::nullopt);
   absl::StatusOr<bool> written =
-      ObservedWrite::TryOnRow(domain_, *table_, mutation, since_, options_);
+      ObservedWrite::TryOnRow(domain_, *table_, mutation, since_, options_, limits_);
   if (written.ok() && *written) Charge(mutation.byte_size());
   return written;
 }

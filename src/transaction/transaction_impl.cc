@@ -22,8 +22,7 @@
 namespace bigtable {
 
 TransactionImpl::TransactionImpl(std::shared_ptr<TransactionDomain> domain,
-                                 std::shared_ptr<const Snapshot> snapshot,
-                                 const CallOptions& limits)
+                                 std::shared_ptr<const Snapshot> snapshot, const CallLimits& limits)
     : domain_(std::move(domain)), limits_(limits), snapshot_(std::move(snapshot)) {
   if (snapshot_ != nullptr) MakeOwn();
 }
@@ -205,9 +204,11 @@ void TransactionImpl::AddEarlierRead(const TableImpl& table, std::string_view ro
   reads_.push_back({&table, RowRange::Single(row), since});
 }
 
-absl::Status TransactionImpl::Commit(const WriteOptions& options) {
+absl::Status TransactionImpl::Commit(const WriteOptions& options, const CallLimits& limits) {
   if (has_ended_) return absl::FailedPreconditionError("the transaction has ended");
-  const auto commit = [&](SequenceNumber* committed) { return CommitBatch(options, committed); };
+  const auto commit = [&](SequenceNumber* committed) {
+    return CommitBatch(options, limits, committed);
+  };
   absl::Status status;
   if (calls_.empty()) [[likely]] {
     status = commit(nullptr);
@@ -220,7 +221,7 @@ absl::Status TransactionImpl::Commit(const WriteOptions& options) {
     const auto report = [&](const absl::Status& thrown) {
       InfoLog(database()->log_sink).Error(ToStd(thrown.message()), "; the write is committed");
     };
-    status = domain_->commit_order.Run(last, std::move(calls_), LimitsOf(options), commit, report);
+    status = domain_->commit_order.Run(last, std::move(calls_), limits, commit, report);
   }
   if (IsNotObserved(status)) [[unlikely]] {
     for (const WriteBatch::Mutation& mutation : batch_.mutations_) {
@@ -238,8 +239,10 @@ absl::StatusOr<SequenceNumber> TransactionImpl::LastSequence() const {
   return database()->environment()->sequences.last();
 }
 
-absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, SequenceNumber* committed) {
-  return BatchCall::Apply(database(), batch_, options, nullptr, &reads_, committed, is_paid_);
+absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, const CallLimits& limits,
+                                          SequenceNumber* committed) {
+  return BatchCall::Apply(database(), batch_, options, limits, nullptr, &reads_, committed,
+                          is_paid_);
 }
 
 }  // namespace bigtable

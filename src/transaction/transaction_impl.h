@@ -17,6 +17,7 @@
 #include "bigtable/write_batch.h"
 
 #include "backend/row_source.h"
+#include "base/call_limits.h"
 #include "base/sequence.h"
 #include "routing/own_writes.h"
 #include "routing/table_impl.h"
@@ -32,11 +33,11 @@ class TransactionImpl {
   // The limits are those of observers' reads. Without a snapshot, the first read takes one: a
   // transaction that only writes needs none.
   TransactionImpl(std::shared_ptr<TransactionDomain> domain,
-                  std::shared_ptr<const Snapshot> snapshot, const CallOptions& limits);
+                  std::shared_ptr<const Snapshot> snapshot, const CallLimits& limits);
 
   TransactionDomain* domain() const { return domain_.get(); }
   DatabaseImpl* database() const { return domain_->database.get(); }
-  const CallOptions& limits() const { return limits_; }
+  const CallLimits& limits() const { return limits_; }
 
   absl::StatusOr<Row> ReadRow(const TableImpl& table, std::string_view row, const Filter& filter,
                               const ReadOptions& options);
@@ -62,8 +63,8 @@ class TransactionImpl {
   void SetPaid() { is_paid_ = true; }
 
   // Ends the transaction. ConflictError: something that was read may have been written since, or a
-  // table has other observers than those that were called.
-  absl::Status Commit(const WriteOptions& options);
+  // table has other observers than those that were called. The limits of the options do not count.
+  absl::Status Commit(const WriteOptions& options, const CallLimits& limits);
   void End();
 
  private:
@@ -72,7 +73,8 @@ class TransactionImpl {
   absl::Status BeginRead(const TableImpl& table, const ReadOptions& options);
   // The last sequence number that was assigned.
   absl::StatusOr<SequenceNumber> LastSequence() const;
-  absl::Status CommitBatch(const WriteOptions& options, SequenceNumber* committed);
+  absl::Status CommitBatch(const WriteOptions& options, const CallLimits& limits,
+                           SequenceNumber* committed);
   absl::StatusOr<Row> ReadOverlaid(const TableImpl& table, std::string_view row,
                                    const Filter& filter, const ReadOptions& options);
   // At the snapshot.
@@ -82,7 +84,7 @@ class TransactionImpl {
   void MakeOwn();
 
   const std::shared_ptr<TransactionDomain> domain_;
-  const CallOptions limits_;
+  const CallLimits limits_;
   bool has_ended_ = false;
   bool is_paid_ = false;
   std::shared_ptr<const Snapshot> snapshot_;

@@ -1,17 +1,20 @@
 // The effect of single failing calls of the file system on the users of a database, and the state
 // after a following crash.
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "support/database_fixture.h"
+#include "support/database_peer.h"
 
 namespace bigtable {
 namespace {
@@ -76,6 +79,23 @@ TEST_F(FaultTest, WritesOfAGroupThatFitIntoAFullLogAreApplied) {
   Set(table, "later", "f:q", 1, "v");  // without Resume
   CrashAndOpen(Unsynced::kEverything);
   EXPECT_EQ(ShowKeys(OpenTable("t")->ReadRows(RowRange::All())), applied + "before later");
+}
+
+// A file system may have errors of the codes that calls return at the ends of their limits.
+TEST_F(FaultTest, ADeadlineOfTheFileSystemIsNotThatOfTheWrite) {
+  Table* table = CreateTable("t", {"f"});
+  ASSERT_OK(database_->WaitUntilQuiet());
+  RowMutation large("large");
+  large.Set("f:q", Timestamp(1), std::string(1 << 20, 'v'));
+  for (const absl::Status& error :
+       {absl::DeadlineExceededError("no answer"), absl::CancelledError("no answer")}) {
+    faulty_->FailCalls({{FileCall::kNewLogFile}, {}}, error);
+    EXPECT_STATUS(kResourceExhausted, "no answer", table->Apply(large));
+    EXPECT_STATUS(kResourceExhausted, "no answer",
+                  table->Apply(large, {.deadline = absl::Now() + absl::Hours(1)}));
+    faulty_->ClearFaults();
+  }
+  EXPECT_OK(table->Apply(large));
 }
 
 TEST_F(FaultTest, AWriteThatIsTooLargeForTheFreeSpaceFailsAlone) {
@@ -248,6 +268,41 @@ TEST_F(FaultTest, ADeletedTableKeepsNoMemory) {
   }
   EXPECT_LE(after, before + (1 << 20));
   EXPECT_STATUS(kNotFound, "deleted", table->ReadRow("row"));
+}
+
+// The table is deleted, but METADATA's log fails when its tablets are to be forgotten.
+TEST_F(FaultTest, ADeletionThatMetadataRefusesIsFinishedByUpkeep) {
+  const auto sstables = [&] {
+    std::set<std::string> files;
+    for (const std::string& path : file_system_->AllFiles()) {
+      if (path.ends_with(".sst")) files.insert(path);
+    }
+    return files;
+  };
+  ASSERT_THAT(sstables(), testing::IsEmpty());
+  Table* const table = CreateTable("t", {"f"});
+  Set(table, "a", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_EQ(sstables().size(), 1u);
+  const std::string file = *sstables().begin();
+  for (int i = 0; i < 2000; ++i) Set(table, Cat("row", i), "f:q", 1, "v");
+  const uint64_t memtables = budget_->used(MemoryBudget::Use::kMemtables);
+  faulty_->FailCalls({{FileCall::kLogSync}, "/db/log/metadata"}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", database_->DeleteTable("t"));
+  EXPECT_STATUS(kNotFound, "there is no table", database_->GetSchema("t").status());
+  // Memory is freed nevertheless.
+  for (int i = 0; i < 1000 && budget_->used(MemoryBudget::Use::kMemtables) >= memtables; ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  EXPECT_LT(budget_->used(MemoryBudget::Use::kMemtables), memtables);
+  EXPECT_TRUE(sstables().contains(file));
+  faulty_->ClearFaults();
+  ASSERT_OK(database_->Resume());
+  for (int i = 0; i < 3000 && sstables().contains(file); ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  EXPECT_FALSE(sstables().contains(file));
+  EXPECT_THAT(DatabasePeer(database_.get()).TablesOfMetadata().value(), testing::IsEmpty());
 }
 
 TEST_F(FaultTest, DeletingATableDoesNotWaitForItsCompactions) {

@@ -8,20 +8,24 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
 
 #include "base/steady_time.h"
+#include "support/database_peer.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/read_mode.h"
@@ -210,6 +214,39 @@ TEST_F(LivenessTest, NoWriteWaitsLongerInRandomMixes) {
 }
 
 // With the default budget, all data fits into memory, or nearly.
+// The clock is set back after the transaction has begun, and its commit has to wait.
+TEST_F(LivenessTest, ATransactionHasNoMoreTimeIfTheClockIsSetBack) {
+  const TempDirectory directory(TempDirectory::Where::kMemory);
+  DatabaseOptions options = TestOptions();
+  options.tablet_servers = 1;
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database,
+                       Database::Open(directory.path() + "/db", options));
+  ASSERT_OK(database->CreateTable("t", TableSchema{.families = {{"f", {}}}}));
+  Table* const table = *database->OpenTable("t");
+  ASSERT_OK(table->Apply(RowMutation("row").Set("f:q", "v")));
+  GroupCommit* const queue = DatabasePeer(database.get()).Servers().front()->writer().queue();
+  absl::Notification is_held, release;
+  std::thread holder;
+  const auto function = [&](Transaction* transaction) {
+    SetWallClockOffset(-absl::Hours(1));
+    holder = std::thread([&] {
+      queue->RunExclusive([&] {
+        is_held.Notify();
+        release.WaitForNotification();
+      });
+    });
+    is_held.WaitForNotification();
+    return transaction->Apply(table, RowMutation("row").Set("f:q", "w"));
+  };
+  std::future<absl::Status> result = std::async(std::launch::async, [&] {
+    return database->RunTransaction(function, {.deadline = absl::Now() + absl::Milliseconds(300)});
+  });
+  EXPECT_EQ(result.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  release.Notify();
+  EXPECT_STATUS(kDeadlineExceeded, "", result.get());
+  holder.join();
+}
+
 TEST_F(LivenessTest, SixteenThreadsWithLargeValuesWaitNoLongerThanOneTakes) {
   Check({.value_size = 8 * kMiB,
          .threads = 16,

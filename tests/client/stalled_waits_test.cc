@@ -232,6 +232,48 @@ TEST_F(StalledWaitsTest, AReadWaitsForTheReopeningOfItsFileWithinItsLimits) {
   EXPECT_EQ(Show(t->ReadRow("a")), "f:q@1=v");
 }
 
+// With few open files, the newest file of METADATA is closed while others are read.
+TEST_F(StalledWaitsTest, ALookupOfATabletWaitsForTheFilesOfMetadataWithinItsLimits) {
+  DatabaseOptions options = Options();
+  options.read_mode = FileSystem::ReadMode::kPositional;
+  options.max_open_files = 8;
+  OpenFaulty(options);
+  constexpr int kTables = 20;
+  for (int i = 0; i < kTables; ++i) {
+    const std::string name = Cat("t", i);
+    Set(CreateStill(name), "a", "f:q", 1, "v");
+    ASSERT_OK(database_->Flush(name));
+  }
+  ReopenFaulty(options);
+  ReadOptions uncached;
+  uncached.fill_cache = false;
+  const auto read_others = [&] {
+    for (int i = 2; i < kTables; ++i) ASSERT_OK(OpenTable(Cat("t", i))->ReadRow("a", {}, uncached));
+  };
+  ASSERT_NO_FATAL_FAILURE(read_others());
+  Set(OpenTable("t2"), "b", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t2"));
+  DatabasePeer(database_.get())
+      .ServersOf(ServerRole::kMetadata)
+      .front()
+      ->rotation()
+      .RotateEverything();
+  ASSERT_OK(database_->WaitUntilQuiet());
+  ASSERT_NO_FATAL_FAILURE(read_others());
+  Table* const other = OpenTable("t1");
+  ASSERT_NO_FATAL_FAILURE(Stall(
+      {.kinds = {FileCall::kNewRandomAccessFile}, .path_contains = ".sst"},
+      [=] { return other->ReadRow("a").status(); }, Files::kOne));
+  Table* const t = OpenTable("t0");
+  for (const Named& read : Reads(t)) ExpectToHear(read);
+  ExpectToHear({"a write", [=](const Limits& l) {
+                  return t->Apply(RowMutation("b").Set("f:q", Timestamp(1), "v"),
+                                  {.deadline = l.deadline, .cancellation = l.cancellation});
+                }});
+  EndStall();
+  EXPECT_EQ(Show(t->ReadRow("a")), "f:q@1=v");
+}
+
 // --- The lock service ---
 
 TEST_F(StalledWaitsTest, CallsThatReadTheLockServiceWaitForItsWritesWithinTheirLimits) {
@@ -296,6 +338,25 @@ TEST_F(StalledWaitsTest, CallsThatReadTheLockServiceWaitForItsWritesWithinTheirL
   EXPECT_OK(as_reader->Apply(RowMutation("a").Set("f:q", Timestamp(1), "v")));
 }
 
+TEST_F(StalledWaitsTest, ResumeWaitsForTheLockServiceWithinItsLimits) {
+  OpenFaulty(Options());
+  Table* const t = CreateStill("t");
+  DatabasePeer peer(database_.get());
+  peer.Servers().front()->write_error().Set(absl::UnavailableError("made by the test"));
+  ASSERT_NO_FATAL_FAILURE(
+      Stall({.kinds = {FileCall::kNewWritableFile}, .path_contains = "/db/lockservice"},
+            [=] { return peer.session()->Write("other", "").status(); }));
+  Database* const db = database_.get();
+  ExpectToHear({"Resume", [=](const Limits& l) {
+                  return db->Resume({l.deadline, l.cancellation});
+                }});
+  EXPECT_STATUS(kUnavailable, "made by the test",
+                t->Apply(RowMutation("a").Set("f:q", Timestamp(1), "v")));
+  EndStall();
+  EXPECT_OK(db->Resume());
+  Set(t, "a", "f:q", 1, "v");
+}
+
 // --- Upkeep of the log ---
 
 TEST_F(StalledWaitsTest, CallsThatTrimTheLogWaitForItsUpkeepWithinTheirLimits) {
@@ -353,6 +414,43 @@ TEST_F(StalledWaitsTest, ADeletionOfATableLeavesTheWaitForItsFlushAtItsDeadline)
   EXPECT_EQ(SSTables(), before);
   ReopenFaulty(Options());
   EXPECT_EQ(Show(OpenTable("t")->ReadRow("a")), "");
+}
+
+// A turn of the writers is under way nearly always, and the tablets need one each.
+TEST_F(StalledWaitsTest, UpkeepFinishesADeletionBesideBusyWriters) {
+  OpenFaulty(Options());
+  CreateStill("busy");
+  DatabasePeer peer(database_.get());
+  GroupCommit* const queue = peer.Servers().front()->writer().queue();
+  TableSchema schema;
+  schema.families["f"] = {};
+  schema.split.tablet_size = schema.split.merge_size = 0;
+  CreateTableOptions options;
+  for (char row = 'b'; row < 'r'; ++row) options.split_rows.emplace_back(1, row);
+  ASSERT_OK(database_->CreateTable("t", schema, options));
+  Set(OpenTable("t"), "a", "f:q", 1, "v");
+  faulty_->StallCalls({.kinds = {FileCall::kAppend}, .path_contains = ".sst"});
+  std::future<absl::Status> flushed =
+      std::async(std::launch::async, [&] { return database_->Flush("t"); });
+  ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  ASSERT_OK(database_->DeleteTable("t", {.deadline = absl::Now() + kDeadline}));
+  EXPECT_EQ(peer.TablesOfMetadata().value().size(), 2u);
+
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 2; ++i) {
+    writers.emplace_back([&] {
+      while (!is_over) queue->RunExclusive([] { absl::SleepFor(absl::Milliseconds(30)); });
+    });
+  }
+  faulty_->ReleaseCalls();
+  flushed.get().IgnoreError();  // NotFound, unless it was done before it has noticed
+  for (int i = 0; i < 100 && peer.TablesOfMetadata().value().size() > 1; ++i) {
+    absl::SleepFor(absl::Milliseconds(100));
+  }
+  EXPECT_EQ(peer.TablesOfMetadata().value().size(), 1u);
+  is_over = true;
+  for (std::thread& writer : writers) writer.join();
 }
 
 // The master that has begun the deletion is lost while it waits.

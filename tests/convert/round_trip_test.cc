@@ -10,7 +10,6 @@
 #include "google/bigtable/v2/bigtable.pb.h"
 #include "gtest/gtest.h"
 
-#include "client/row_rules.h"
 #include "compaction/aggregates.h"
 #include "convert/chunk_merger.h"
 #include "convert/column_family.h"
@@ -30,12 +29,13 @@
 #include "convert/time_range.h"
 #include "convert/value_type.h"
 #include "read/filter_node.h"
+#include "rows/row_rules.h"
 #include "rpc/filter_format.h"
+#include "schema/mutation_format.h"
 #include "support/database_fixture.h"
 #include "support/random.h"
 #include "support/random_filter.h"
 #include "support/seeds.h"
-#include "tablet/mutation_format.h"
 
 namespace bigtable::convert {
 namespace {

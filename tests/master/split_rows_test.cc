@@ -7,6 +7,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/options.h"
+
+#include "base/strings.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -27,6 +30,16 @@ TEST(SplitRowsTest, AnInvalidSplitRowIsNamed) {
   EXPECT_STATUS(kInvalidArgument, "\"d\" is given twice", RangesBetween({"d", "a", "d"}));
   EXPECT_STATUS(kInvalidArgument, "65537", RangesBetween({std::string(65537, 'x')}));
   EXPECT_OK(CheckSplitRow(std::string(65536, 'x')));
+}
+
+TEST(SplitRowsTest, ThereAreAtMostTenThousand) {
+  std::vector<std::string> rows;
+  for (size_t i = 0; i < CreateTableOptions::kMaxSplitRows; ++i) rows.push_back(Cat("row", i));
+  EXPECT_OK(RangesBetween(rows));
+  rows.push_back("another");
+  EXPECT_STATUS(kInvalidArgument,
+                "a table must have at most 10000 split rows from the start, and has 10001",
+                RangesBetween(rows));
 }
 
 }  // namespace

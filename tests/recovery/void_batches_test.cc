@@ -1,12 +1,16 @@
 // The list of void batches is read as it was written, by the next process too.
 #include "recovery/void_batches.h"
 
+#include <chrono>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "lockservice/local_lock_service.h"
@@ -53,6 +57,34 @@ TEST_F(VoidBatchesTest, UnknownContentsAreDataLoss) {
     ASSERT_OK(session_->Write(std::string(VoidBatches::kFile), contents).status());
     EXPECT_STATUS(kDataLoss, "unknown contents", VoidBatches(session_.get()).Load());
   }
+}
+
+// Another write of the lock service is under way, and stalls.
+TEST(VoidBatchesLimits, EndTheWaitForAnotherWrite) {
+  InMemoryFileSystem memory;
+  FaultyFileSystem faulty(&memory);
+  TestClock clock{1000};
+  ASSERT_OK_AND_ASSIGN(const auto lock_service, LocalLockService::Open(&faulty, "/ls", &clock));
+  ASSERT_OK_AND_ASSIGN(const auto session, lock_service->OpenSession({}));
+  VoidBatches batches(session.get());
+  const FileCallFilter writes{.kinds = {FileCall::kNewWritableFile}};
+  faulty.FailCalls(writes, absl::UnavailableError("no file"));
+  ASSERT_FALSE(batches.Add({.first = 3, .last = 5}).ok());
+  faulty.ClearFaults();
+  faulty.StallCalls(writes);
+  std::thread other([&] { EXPECT_OK(session->Write("other", "").status()); });
+  EXPECT_TRUE(faulty.WaitUntilStalled(1));
+  std::future<absl::Status> written = std::async(std::launch::async, [&] {
+    return batches.WritePending({.deadline = Deadline::In(absl::Milliseconds(30))});
+  });
+  EXPECT_EQ(written.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  faulty.ReleaseCalls();
+  EXPECT_STATUS(kDeadlineExceeded, "lock service", written.get());
+  other.join();
+  EXPECT_OK(batches.WritePending());
+  VoidBatches read(session.get());
+  ASSERT_OK(read.Load());
+  EXPECT_EQ(read.All().size(), 1u);
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ include/bigtable/tree.h:2: "bigtable/tools/hammer.h" is of the component tools, 
 ropes/end.cc:1: "tools/anvil.h" is of the component tools, which is not known here
 src/base/coding.cc:1: "base/coding.h" should be included first
 src/base/upwards.cc:2: layer base includes "sstable/block.h", but sstable is above it
-src/base/upwards.cc:3: layer base includes "routing/table_impl.h", but client is above it
+src/base/upwards.cc:3: layer base includes "client/table.h", but client is above it
 src/base/upwards.cc:4: "coding.h" names no layer; includes are written from src/ or include/
 src/base/upwards.cc:5: "google/protobuf/message.h" names no layer; includes are written from src/ or include/
 src/sstable/repair.cc:1: "bigtable/tools/hammer.h" is of the component tools, which is not known here

@@ -65,8 +65,8 @@ class LosingLockService::Session final : public LockSession {
     return Run([&] { return base_->Read(name, limits); });
   }
   absl::StatusOr<Generation> Write(std::string_view name, std::string_view contents,
-                                   Generation expected) override {
-    return Run([&] { return base_->Write(name, contents, expected); });
+                                   Generation expected, const CallLimits& limits) override {
+    return Run([&] { return base_->Write(name, contents, expected, limits); });
   }
   absl::Status AwaitWrites(const CallLimits& limits) override { return base_->AwaitWrites(limits); }
   absl::Status Remove(std::string_view name, Generation expected) override {

@@ -94,6 +94,38 @@ TEST(CommitOrderTest, ACommitWhoseLimitsEndDoesNotWaitAnyLonger) {
   EXPECT_OK(third.Result());  // after the calls of the second
 }
 
+TEST(CommitOrderTest, ACommitDoesNotBeginWhileTooMuchIsLeft) {
+  CommitOrder order(1);
+  const CallLimits soon{.deadline = Deadline::In(absl::Milliseconds(1))};
+  HeldCommit first(&order, 10, 11);
+  HeldCommit left(&order, 10, 12, absl::OkStatus(), soon);
+  left.End();
+  EXPECT_OK(left.Result());
+  const auto run = [&](const CallLimits& limits, SequenceNumber sequence) {
+    bool has_run = false;
+    const absl::Status status = order.Run(
+        12, {}, limits,
+        [&](SequenceNumber* committed) {
+          has_run = true;
+          *committed = sequence;
+          return absl::OkStatus();
+        },
+        [](const absl::Status&) {});
+    EXPECT_EQ(has_run, status.ok());
+    return status;
+  };
+  EXPECT_STATUS(kDeadlineExceeded, "the write",
+                run({.deadline = Deadline::In(absl::Milliseconds(20))}, 13));
+  std::thread ending([&] {
+    absl::SleepFor(absl::Milliseconds(20));
+    first.End();
+  });
+  EXPECT_OK(run({}, 13));
+  EXPECT_OK(run({.deadline = Deadline::In(absl::ZeroDuration())}, 14));  // nothing is left
+  ending.join();
+  EXPECT_OK(first.Result());
+}
+
 TEST(CommitOrderTest, ACommitDoesNotWaitForOneThatBeganAfterIt) {
   CommitOrder order;
   HeldCommit first(&order, 10, 11);
