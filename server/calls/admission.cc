@@ -142,14 +142,11 @@ absl::Status Admission::WaitToExecute(AdmittedCall* call, size_t bytes, nanoseco
   return Refusal(Reason::kExecute, "for the requests that it executes");
 }
 
-absl::Status Admission::CountMore(size_t admitted, size_t bytes) {
-  const bool is_too_large = bytes > limits_.largest;
-  if (!is_too_large &&
-      (bytes == admitted || executing_.TryTake((bytes - admitted) * RequestLimits::kCopies))) {
+absl::Status Admission::CountMore(size_t counted, size_t bytes) {
+  if (bytes > limits_.largest) return TooLarge(Cat(bytes));
+  if (bytes == counted || executing_.TryTake((bytes - counted) * RequestLimits::kCopies)) {
     return absl::OkStatus();
   }
-  EndExecution(admitted);
-  if (is_too_large) return TooLarge(Cat(bytes));
   return Refusal(Reason::kExecute, "for the requests that it executes");
 }
 

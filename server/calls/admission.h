@@ -115,9 +115,9 @@ class Admission {
     }
     return WaitToExecute(call, bytes, time_left());
   }
-  // A request that was admitted with so many bytes counts as more. Does not wait. After an error,
-  // which is one of BeginExecution, its execution has ended.
-  absl::Status CountMore(size_t admitted, size_t bytes);
+  // A request that counts with so many bytes counts with more. Does not wait, because others may
+  // wait for what it has. After an error, which is one of BeginExecution, it counts as before.
+  absl::Status CountMore(size_t counted, size_t bytes);
   void EndExecution(size_t bytes) { executing_.Return(bytes * RequestLimits::kCopies); }
   // Instead of BeginExecution.
   void Leave(AdmittedCall* call);
@@ -176,3 +176,26 @@ class Admission {
 }  // namespace bigtable::server
 
 #endif  // BIGTABLE_SERVER_CALLS_ADMISSION_H_
+// What a request counts with beyond what it was admitted with, while this object lives.
+class CountedMore {
+ public:
+  CountedMore(Admission* admission, size_t admitted)
+      : admission_(*admission), admitted_(admitted), counted_(admitted) {}
+  ~CountedMore() { admission_.EndExecution(counted_ - admitted_); }
+  CountedMore(const CountedMore&) = delete;
+  CountedMore& operator=(const CountedMore&) = delete;
+
+  // It counts with so many bytes from now on, if these are more. Errors are those of CountMore.
+  absl::Status CountAs(size_t bytes) {
+    if (bytes <= counted_) return absl::OkStatus();
+    absl::Status status = admission_.CountMore(counted_, bytes);
+    if (status.ok()) counted_ = bytes;
+    return status;
+  }
+
+ private:
+  Admission& admission_;
+  const size_t admitted_;
+  size_t counted_;
+};
+

@@ -114,11 +114,12 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
 }
 
 absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
-                                     MutateRowsMessage::Pieces request, std::string* table_name,
-                                     std::string* response) const {
+                                     MutateRowsMessage::Pieces request, ObjectBudget* budget,
+                                     std::string* table_name, std::string* response) const {
   SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
                           authentication_->CallerOf(context));
-  SERVER_ASSIGN_OR_RETURN(const MutateRowsMessage message, MutateRowsMessage::Read(request));
+  SERVER_ASSIGN_OR_RETURN(const MutateRowsMessage message,
+                          MutateRowsMessage::Read(request, budget));
   table_name->assign(message.table_name());
   SERVER_RETURN_IF_ERROR(message.CheckCounts());
   SERVER_RETURN_IF_ERROR(CheckNoView(message.authorized_view_name()));

@@ -15,6 +15,7 @@
 #include "server/calls/authentication.h"
 #include "server/calls/client_errors.h"
 #include "server/convert/mutate_rows.h"
+#include "server/convert/object_budget.h"
 #include "server/data/served_tables.h"
 #include "server/monitor/row_sampler.h"
 
@@ -33,12 +34,13 @@ class RowHandlers {
 
   absl::Status MutateRow(const grpc::ServerContext& context, const data::MutateRowRequest& request,
                          data::MutateRowResponse* response) const;
-  // `request` and `response` are the bytes of the messages (convert/mutate_rows.h). `table_name` is
-  // set to that of the request, if it can be read.
+  // `request` and `response` are the bytes of the messages (convert/mutate_rows.h), and `budget` is
+  // what may be made of the request. `table_name` is set to that of the request, if it can be read.
   // All entries that are well formed are applied together, with one commit to the log. One that is
   // not, or that the engine refuses, has its own status, and changes nothing.
   absl::Status MutateRows(const grpc::ServerContext& context, MutateRowsMessage::Pieces request,
-                          std::string* table_name, std::string* response) const;
+                          ObjectBudget* budget, std::string* table_name,
+                          std::string* response) const;
   absl::Status CheckAndMutateRow(const grpc::ServerContext& context,
                                  const data::CheckAndMutateRowRequest& request,
                                  data::CheckAndMutateRowResponse* response) const;

@@ -254,24 +254,27 @@ TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
   }
 }
 
-TEST_F(AdmissionTest, ARequestThatCountsAsMoreThanItWasAdmittedWithTakesTheRestOrEnds) {
+TEST_F(AdmissionTest, ARequestCountsAsMoreAsFarAsThereIsRoom) {
   RefusableCall call;
   ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
-  EXPECT_TRUE(admission_.CountMore(1000, 5000).ok());
-  EXPECT_EQ(admission_.executing(), 5000U);
-  admission_.EndExecution(5000);
-
-  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
   const uint64_t largest = SmallLimits().largest;
-  EXPECT_TRUE(absl::IsResourceExhausted(admission_.CountMore(1000, largest + 1)));
+  {
+    CountedMore more(&admission_, 1000);
+    EXPECT_TRUE(more.CountAs(900).ok());
+    EXPECT_EQ(admission_.executing(), 1000U);
+    EXPECT_TRUE(more.CountAs(5000).ok());
+    EXPECT_EQ(admission_.executing(), 5000U);
+    EXPECT_TRUE(absl::IsResourceExhausted(more.CountAs(largest + 1)));
+    EXPECT_EQ(admission_.executing(), 5000U);
+    RefusableCall other;
+    ASSERT_TRUE(admission_.BeginExecution(&other, largest - 6000, LongTime).ok());
+    EXPECT_TRUE(absl::IsUnavailable(more.CountAs(largest)));
+    EXPECT_EQ(admission_.executing(), largest - 1000);
+    admission_.EndExecution(largest - 6000);
+  }
+  EXPECT_EQ(admission_.executing(), 1000U);
+  admission_.EndExecution(1000);
   EXPECT_EQ(admission_.executing(), 0U);
-
-  RefusableCall other;
-  ASSERT_TRUE(admission_.BeginExecution(&other, largest - 2000, LongTime).ok());
-  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
-  EXPECT_TRUE(absl::IsUnavailable(admission_.CountMore(1000, largest)));
-  EXPECT_EQ(admission_.executing(), largest - 2000);
-  admission_.EndExecution(largest - 2000);
 }
 
 }  // namespace

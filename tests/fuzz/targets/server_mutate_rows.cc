@@ -12,6 +12,7 @@
 #include "fuzz/input.h"
 #include "fuzz/target.h"
 #include "server/convert/mutate_rows.h"
+#include "server/convert/object_budget.h"
 #include "server/convert/mutation.h"
 #include "tablet/mutation_format.h"
 
@@ -84,7 +85,9 @@ void FuzzServerMutateRows(std::string_view bytes) {
 
   MutateRowsRequest expected;
   const bool is_request = expected.ParseFromString(whole);
-  const absl::StatusOr<MutateRowsMessage> message = MutateRowsMessage::Read(pieces.views());
+  ObjectBudget any_number;
+  const absl::StatusOr<MutateRowsMessage> message =
+      MutateRowsMessage::Read(pieces.views(), &any_number);
   Require(message.ok() == is_request, "what protocol buffers read is read, and nothing else");
   if (message.ok()) {
     CompareWithProtobuf(expected, *message);
