@@ -26,7 +26,6 @@ constexpr milliseconds kLook(5);
 // After so many looks without any, the thread sleeps until there is one: a call now and then that
 // receives for a moment does not wake it each time.
 constexpr int kIdleLooks = 20;
-constexpr std::chrono::seconds kReportInterval(10);
 // As many requests are on their way at once at first, and at most when they are small.
 constexpr uint64_t kFirstRequests = 16;
 constexpr uint64_t kMostRequests = 256;
@@ -42,9 +41,8 @@ absl::Duration RetryDelay(uint64_t refusals) {
 
 }  // namespace
 
-Admission::Admission(const RequestLimits& limits, std::function<void(const Counts&)> report)
+Admission::Admission(const RequestLimits& limits)
     : limits_(limits),
-      report_(std::move(report)),
       receiving_(limits.receiving),
       executing_(limits.executing),
       expected_(limits.largest / kFirstRequests),
@@ -155,11 +153,7 @@ void Admission::Leave(AdmittedCall* call) {
 }
 
 uint64_t Admission::CountRefusal(Reason reason) {
-  const uint64_t before = refused_[static_cast<size_t>(reason)].fetch_add(1);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  has_refused_ = true;
-  WakeWatch();
-  return before;
+  return refused_[static_cast<size_t>(reason)].fetch_add(1);
 }
 
 absl::Status Admission::Refusal(Reason reason, std::string_view why) {
@@ -187,14 +181,14 @@ void Admission::Watch() {
   std::unique_lock<std::mutex> lock(mutex_);
   int idle_looks = 0;
   while (!ends_) {
-    if (idle_looks >= kIdleLooks && calls_.empty() && !has_refused_ && receiving_.waiting() == 0) {
+    if (idle_looks >= kIdleLooks && calls_.empty() && receiving_.waiting() == 0) {
       is_asleep_ = true;
       wake_.wait(lock, [this] { return !is_asleep_ || ends_; });
       idle_looks = 0;
     }
     wake_.wait_for(lock, kLook);
     const bool has_calls = !calls_.empty() || receiving_.waiting() > 0;
-    idle_looks = has_calls || has_refused_ ? 0 : idle_looks + 1;
+    idle_looks = has_calls ? 0 : idle_looks + 1;
     lock.unlock();
     if (has_calls) {
       RefuseSlow();
@@ -202,7 +196,6 @@ void Admission::Watch() {
     } else {
       resident_before_ = 0;
     }
-    ReportRefusals();
     lock.lock();
   }
 }
@@ -271,21 +264,6 @@ void Admission::RefuseAll(const std::vector<AdmittedCall*>& calls,
     Leave(call);
     call->Refuse(status);  // after which it may be gone
   }
-}
-
-void Admission::ReportRefusals() {
-  const Time now = steady_clock::now();
-  if (now - last_report_ < kReportInterval && last_report_ != Time()) return;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!std::exchange(has_refused_, false)) return;
-  }
-  last_report_ = now;
-  const Counts counts = refused();
-  Counts since_last;
-  for (size_t i = 0; i < counts.size(); ++i) since_last[i] = counts[i] - reported_[i];
-  reported_ = counts;
-  report_(since_last);
 }
 
 }  // namespace bigtable::server

@@ -80,9 +80,7 @@ class Admission {
       "request_too_large"};
   using Counts = std::array<uint64_t, kReasonNames.size()>;
 
-  // `report` is called by a thread of this object with the refusals since its last call: at the
-  // first, and then every ten seconds while there are any.
-  Admission(const RequestLimits& limits, std::function<void(const Counts&)> report);
+  explicit Admission(const RequestLimits& limits);
   // No call is known here any more.
   ~Admission();
   Admission(const Admission&) = delete;
@@ -149,10 +147,8 @@ class Admission {
   void RefuseIfTooLarge();
   void RefuseAll(const std::vector<AdmittedCall*>& calls,
                  const std::function<absl::Status()>& refusal);
-  void ReportRefusals();
 
   const RequestLimits limits_;
-  const std::function<void(const Counts&)> report_;
   BytePool receiving_;
   BytePool executing_;
   std::atomic<uint64_t> expected_;  // size of a request that is not there at once
@@ -162,20 +158,14 @@ class Admission {
   std::condition_variable wake_;
   std::list<AdmittedCall*> calls_;  // that receive, from old to new
   Time last_received_{};            // a request that was not there at once
-  bool has_refused_ = false;        // since the last report
   bool is_asleep_ = false;          // the thread
   bool ends_ = false;
 
-  // The thread's.
-  uint64_t resident_before_ = 0;  // the least since calls receive, or a refusal because of it
-  Counts reported_{};
-  Time last_report_{};
+  // The thread's: the least since calls receive, or a refusal because of it.
+  uint64_t resident_before_ = 0;
   std::thread thread_;
 };
 
-}  // namespace bigtable::server
-
-#endif  // BIGTABLE_SERVER_CALLS_ADMISSION_H_
 // What a request counts with beyond what it was admitted with, while this object lives.
 class CountedMore {
  public:
@@ -199,3 +189,6 @@ class CountedMore {
   size_t counted_;
 };
 
+}  // namespace bigtable::server
+
+#endif  // BIGTABLE_SERVER_CALLS_ADMISSION_H_

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <malloc.h>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,16 +45,6 @@ class AdmissionTest : public testing::Test {
   uint64_t CountOf(Admission::Reason reason) const {
     return admission_.refused()[static_cast<size_t>(reason)];
   }
-  bool IsReported(size_t refusals) {
-    for (int i = 0; i < 1000; ++i) {
-      {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (reported_ == refusals) return true;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
-  }
   // As many as may receive at first.
   void BeginAll() {
     for (RefusableCall& call : calls_) {
@@ -69,12 +58,7 @@ class AdmissionTest : public testing::Test {
     }
   }
 
-  std::mutex mutex_;
-  uint64_t reported_ = 0;
-  Admission admission_{SmallLimits(), [this](const Admission::Counts& counts) {
-                         const std::lock_guard<std::mutex> lock(mutex_);
-                         for (const uint64_t count : counts) reported_ += count;
-                       }};
+  Admission admission_{SmallLimits()};
   std::array<RefusableCall, 16> calls_;
 };
 
@@ -125,7 +109,6 @@ TEST_F(AdmissionTest, WithoutRoomToReceiveACallWaitsAndIsThenRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(ToGrpcStatus(status).error_details().empty());
   EXPECT_EQ(CountOf(Admission::Reason::kReceive), 1U);
-  EXPECT_TRUE(IsReported(1));
   EndAll();
   EXPECT_EQ(admission_.receiving(), 0U);
 }
@@ -232,7 +215,7 @@ TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
   RequestLimits limits(8 << 20, 64);
   limits.alarm = 1;
   malloc_trim(0);  // what the first look at the memory would do
-  Admission admission(limits, [](const Admission::Counts&) {});
+  Admission admission(limits);
   std::array<RefusableCall, 4> calls;
   for (RefusableCall& call : calls) {
     ASSERT_TRUE(admission.BeginToReceive(&call, [] { return std::chrono::hours(1); }).ok());
