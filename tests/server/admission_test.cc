@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <malloc.h>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -234,6 +235,110 @@ TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
   EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
   for (RefusableCall& call : calls) {
     if (admission.Received(&call, 1000)) admission.Leave(&call);
+  }
+}
+
+// While the process has no memory for requests: as if gRPC received more than all of them may.
+class AdmissionWithoutMemoryTest : public testing::Test {
+ protected:
+  static std::chrono::nanoseconds LongTime() { return std::chrono::hours(1); }
+  static RequestLimits Limits() {
+    RequestLimits limits(8 << 20, 64);
+    limits.alarm = 1;
+    return limits;
+  }
+  void SetUp() override {
+    malloc_trim(0);  // what the first look at the memory would do
+    admission_.emplace(Limits());
+  }
+  void Grow() { memory_.assign(Limits().receiving + (4 << 20), 'x'); }
+  // Long after the thread would sleep if it looked at nothing.
+  static void WaitForLooks() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+  static bool IsRefusedSoon(const RefusableCall& call) {
+    for (int i = 0; i < 400 && !call.is_refused(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return call.is_refused();
+  }
+  uint64_t CountOf(Admission::Reason reason) const {
+    return admission_->refused()[static_cast<size_t>(reason)];
+  }
+
+  std::optional<Admission> admission_;
+  std::vector<char> memory_;
+};
+
+// Requests that were received, and wait for their execution, have all room.
+TEST_F(AdmissionWithoutMemoryTest, ACallThatWaitsWhileNoneReceivesIsRefused) {
+  RefusableCall received;
+  ASSERT_TRUE(admission_->BeginToReceive(&received, LongTime).ok());
+  admission_->StillReceives(&received);
+  ASSERT_TRUE(admission_->Received(&received, Limits().receiving));
+  std::atomic<bool> is_refused{false};
+  std::thread waiter([&] {
+    RefusableCall call;
+    const absl::Status status = admission_->BeginToReceive(&call, LongTime);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    is_refused = true;
+  });
+  const auto before = std::chrono::steady_clock::now();
+  WaitForLooks();
+  EXPECT_FALSE(is_refused.load());
+  Grow();
+  waiter.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(3500))
+      << "which is less than it may wait";
+  EXPECT_EQ(CountOf(Admission::Reason::kReceive), 1U);
+  admission_->Leave(&received);
+}
+
+TEST_F(AdmissionWithoutMemoryTest, TheOnlyRequestIsTooLarge) {
+  RefusableCall call;
+  ASSERT_TRUE(admission_->BeginToReceive(&call, LongTime).ok());
+  admission_->StillReceives(&call);
+  WaitForLooks();
+  Grow();
+  ASSERT_TRUE(IsRefusedSoon(call));
+  EXPECT_EQ(call.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(CountOf(Admission::Reason::kTooLarge), 1U);
+}
+
+// It is not known whose memory it is: both may come again.
+TEST_F(AdmissionWithoutMemoryTest, ARequestIsNotTheOnlyOneWhileAnotherWaits) {
+  RefusableCall receives;
+  ASSERT_TRUE(admission_->BeginToReceive(&receives, LongTime).ok());
+  admission_->StillReceives(&receives);
+  RefusableCall received;
+  admission_->StillReceives(&received);
+  ASSERT_TRUE(admission_->Received(&received, Limits().receiving));
+  std::thread waiter([&] {
+    RefusableCall call;
+    EXPECT_FALSE(admission_->BeginToReceive(&call, LongTime).ok());
+  });
+  while (admission_->waiting() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  WaitForLooks();
+  Grow();
+  ASSERT_TRUE(IsRefusedSoon(receives));
+  EXPECT_EQ(receives.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(CountOf(Admission::Reason::kTooLarge), 0U);
+  waiter.join();
+  admission_->Leave(&received);
+}
+
+TEST(RequestLimitsTest, TheAlarmLeavesWhatMayBeReceivedUntilSomebodyLooks) {
+  constexpr uint64_t kMegabyte = 1 << 20;
+  for (const uint64_t megabytes : {8, 64, 255}) {
+    const RequestLimits limits(megabytes * kMegabyte, 2048);
+    EXPECT_FALSE(limits.windows_grow) << megabytes;
+    EXPECT_EQ(limits.resident, (2 * megabytes + 128) * kMegabyte);
+    EXPECT_EQ(limits.alarm, (2 * megabytes + 64) * kMegabyte);
+  }
+  // Windows of connections take more then.
+  for (const uint64_t megabytes : {256, 512, 4096}) {
+    const RequestLimits limits(megabytes * kMegabyte, 2048);
+    EXPECT_TRUE(limits.windows_grow) << megabytes;
+    EXPECT_EQ(limits.resident, (2 * megabytes + 128) * kMegabyte);
+    EXPECT_EQ(limits.alarm, (2 * megabytes + 128) * kMegabyte - megabytes * kMegabyte / 2);
   }
 }
 
