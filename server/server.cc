@@ -11,8 +11,6 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "grpcpp/ext/proto_server_reflection_plugin.h"
-#include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
@@ -42,6 +40,13 @@ constexpr int kMostFrameBytes = 256 << 10;
 // Calls that a client may have open on a connection. It keeps further ones to itself until one has
 // ended; Cloud Bigtable takes a hundred.
 constexpr int kMostStreamsOfAConnection = 1000;
+// What reflection lists.
+constexpr std::array<const char*, 6> kServices = {"google.bigtable.v2.Bigtable",
+                                                  "google.bigtable.admin.v2.BigtableTableAdmin",
+                                                  "google.bigtable.admin.v2.BigtableInstanceAdmin",
+                                                  "google.longrunning.Operations",
+                                                  "bigtable.server.Engine",
+                                                  "grpc.health.v1.Health"};
 // How often a client may ask whether the connection is there.
 constexpr int kLeastPingMillis = 5'000;
 
@@ -288,8 +293,6 @@ absl::Status Server::Accept() {
 }
 
 absl::Status Server::Serve() {
-  grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   grpc::ResourceQuota quota("bigtable-server");
   quota.SetMaxThreads(options_.threads);
@@ -332,15 +335,19 @@ void Server::AddServices(grpc::ServerBuilder* builder) {
                          .engine = engine_service_.get()},
       MostAdminCalls(options_.threads), AdminLog(&authentication_, log_.get()));
   admin_api_->Register(builder);
+  health_service_ = std::make_unique<HealthService>(admission_.get());
+  builder->RegisterService(health_service_.get());
+  reflection_service_ = std::make_unique<ReflectionService>(
+      admission_.get(), std::vector<std::string>(kServices.begin(), kServices.end()));
+  builder->RegisterService(reflection_service_.get());
 }
 
 absl::Status Server::StartHealth() {
   health_ = std::make_unique<Health>(
       database_.get(), options_.directory, [this](const Health::State& state) {
-        grpc::HealthCheckServiceInterface* const health = grpc_->GetHealthCheckService();
-        health->SetServingStatus("google.bigtable.v2.Bigtable", state.reads.ok());
-        health->SetServingStatus(state.reads.ok());  // of all
-        health->SetServingStatus("bigtable.server.Writes", state.writes.ok());
+        health_service_->Set("", state.reads.ok());
+        health_service_->Set("google.bigtable.v2.Bigtable", state.reads.ok());
+        health_service_->Set("bigtable.server.Writes", state.writes.ok());
         if (state.writes.ok()) return Log(LogSeverity::kInfo, "healthy", {});
         Log(LogSeverity::kError, "not healthy",
             {{"error", state.writes.ToString()}, {"reads", state.reads.ok() ? "served" : "fail"}});
@@ -391,7 +398,7 @@ absl::Status Server::Shutdown() {
   health_.reset();
   if (grpc_ != nullptr) {
     Log(LogSeverity::kInfo, "ending", {{"directory", options_.directory}});
-    grpc_->GetHealthCheckService()->SetServingStatus(false);
+    if (health_service_ != nullptr) health_service_->Close();
     admission_->Close();
     grpc_->Shutdown(DeadlineIn(std::chrono::seconds(options_.drain_seconds)));
   }
@@ -399,6 +406,8 @@ absl::Status Server::Shutdown() {
   grpc_.reset();
   admin_api_.reset();
   data_.reset();
+  health_service_.reset();
+  reflection_service_.reset();
   queues_.reset();
   response_params_.reset();
   admission_.reset();

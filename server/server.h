@@ -39,6 +39,8 @@
 #include "server/data/data_service.h"
 #include "server/data/response_params.h"
 #include "server/data/served_tables.h"
+#include "server/grpc_services/health_service.h"
+#include "server/grpc_services/reflection_service.h"
 #include "server/health.h"
 #include "server/http/http_server.h"
 #include "server/http/status_site.h"
@@ -130,6 +132,8 @@ class Server {
   std::unique_ptr<CallQueues> queues_;
   std::unique_ptr<DataService> data_;
   std::unique_ptr<AdminApi> admin_api_;
+  std::unique_ptr<HealthService> health_service_;
+  std::unique_ptr<ReflectionService> reflection_service_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // gRPC's side
   std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<CountReports> reports_;

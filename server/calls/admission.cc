@@ -21,6 +21,9 @@ constexpr nanoseconds kMostWait = std::chrono::seconds(5);
 // How long a call may receive while others wait; and while no request is received at all.
 constexpr nanoseconds kMostReceiving = std::chrono::seconds(5);
 constexpr nanoseconds kMostStuck = std::chrono::seconds(1);
+// How long a call may receive a small request in any case, and a client of reflection take for the
+// next one: a tool asks for all that it needs at once.
+constexpr std::chrono::seconds kMostReceivingSmall(5);
 // How often calls that receive are looked at.
 constexpr milliseconds kLook(5);
 // After so many looks without any, the thread sleeps until there is one: a call now and then that
@@ -152,6 +155,22 @@ void Admission::Leave(AdmittedCall* call) {
   if (call->charged_ > 0) receiving_.Return(std::exchange(call->charged_, 0));
 }
 
+void Admission::ReceivesSmall(AdmittedCall* call) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  call->state_ = AdmittedCall::State::kReceiving;
+  call->since_ = steady_clock::now();
+  call->place_ = small_calls_.insert(small_calls_.end(), call);
+  WakeWatch();
+}
+
+bool Admission::ReceivedSmall(AdmittedCall* call) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (call->state_ == AdmittedCall::State::kRefused) return false;
+  small_calls_.erase(call->place_);
+  call->state_ = AdmittedCall::State::kReceived;
+  return true;
+}
+
 uint64_t Admission::CountRefusal(Reason reason) {
   return refused_[static_cast<size_t>(reason)].fetch_add(1);
 }
@@ -181,17 +200,19 @@ void Admission::Watch() {
   std::unique_lock<std::mutex> lock(mutex_);
   int idle_looks = 0;
   while (!ends_) {
-    if (idle_looks >= kIdleLooks && calls_.empty() && receiving_.waiting() == 0) {
+    if (idle_looks >= kIdleLooks && calls_.empty() && small_calls_.empty() &&
+        receiving_.waiting() == 0) {
       is_asleep_ = true;
       wake_.wait(lock, [this] { return !is_asleep_ || ends_; });
       idle_looks = 0;
     }
     wake_.wait_for(lock, kLook);
-    const bool has_calls = !calls_.empty() || receiving_.waiting() > 0;
+    const bool has_calls = !calls_.empty() || !small_calls_.empty() || receiving_.waiting() > 0;
     idle_looks = has_calls ? 0 : idle_looks + 1;
     lock.unlock();
     if (has_calls) {
       RefuseSlow();
+      RefuseSlowSmall();
       RefuseIfTooLarge();
     } else {
       resident_before_ = 0;
@@ -224,6 +245,23 @@ void Admission::RefuseSlow() {
   });
 }
 
+void Admission::RefuseSlowSmall() {
+  std::vector<AdmittedCall*> slow;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Time limit = steady_clock::now() - kMostReceivingSmall;
+    while (!small_calls_.empty() && small_calls_.front()->since_ < limit) {
+      slow.push_back(small_calls_.front());
+      slow.back()->state_ = AdmittedCall::State::kRefused;
+      small_calls_.pop_front();
+    }
+  }
+  RefuseAll(slow, [] {
+    return absl::UnavailableError(
+        Cat("no request has arrived for ", kMostReceivingSmall.count(), " seconds"));
+  });
+}
+
 // What malloc could give back to the system is not needed, so it does not count. And what others
 // have taken is not the fault of requests.
 void Admission::RefuseIfTooLarge() {
@@ -244,12 +282,13 @@ void Admission::RefuseIfTooLarge() {
   bool is_only_one = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    is_only_one = calls_.size() == 1 && !did_others_wait;
-    const size_t half = (calls_.size() + 1) / 2;
-    while (youngest.size() < half) {
-      youngest.push_back(calls_.back());
-      youngest.back()->state_ = AdmittedCall::State::kRefused;
-      calls_.pop_back();
+    is_only_one = calls_.size() + small_calls_.size() == 1 && !did_others_wait;
+    for (std::list<AdmittedCall*>* const calls : {&calls_, &small_calls_}) {
+      for (size_t half = (calls->size() + 1) / 2; half > 0; --half) {
+        youngest.push_back(calls->back());
+        youngest.back()->state_ = AdmittedCall::State::kRefused;
+        calls->pop_back();
+      }
     }
   }
   if (is_only_one) return RefuseAll(youngest, [this] { return TooLarge("more than that"); });

@@ -17,7 +17,13 @@
 // there are such requests: if it is near its bound, and has grown by more than all of them may
 // take, the youngest half of them are refused, and of those that wait for the first gate.
 //
-// So every refusal comes before the call is executed. Thread-safe.
+// So every refusal comes before the call is executed.
+//
+// Calls of health and reflection pass no gate, and count with nothing: their requests are small
+// (grpc_services/small_call.h). What is larger is known when it is there, so the memory of the
+// process is looked at for them too.
+//
+// Thread-safe.
 #ifndef BIGTABLE_SERVER_CALLS_ADMISSION_H_
 #define BIGTABLE_SERVER_CALLS_ADMISSION_H_
 
@@ -120,6 +126,12 @@ class Admission {
   // Instead of BeginExecution.
   void Leave(AdmittedCall* call);
 
+  // Of a call whose requests are small, instead of all of the above: it receives a request. It may
+  // be refused from now on, also because it has received for five seconds.
+  void ReceivesSmall(AdmittedCall* call);
+  // It receives no longer. False: it was refused.
+  bool ReceivedSmall(AdmittedCall* call);
+
   const RequestLimits& limits() const { return limits_; }
   // Bytes.
   uint64_t receiving() const { return receiving_.used(); }
@@ -144,6 +156,7 @@ class Admission {
   void Watch();
   void WakeWatch();
   void RefuseSlow();
+  void RefuseSlowSmall();
   void RefuseIfTooLarge();
   void RefuseAll(const std::vector<AdmittedCall*>& calls,
                  const std::function<absl::Status()>& refusal);
@@ -156,9 +169,10 @@ class Admission {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::list<AdmittedCall*> calls_;  // that receive, from old to new
-  Time last_received_{};            // a request that was not there at once
-  bool is_asleep_ = false;          // the thread
+  std::list<AdmittedCall*> calls_;        // that receive, from old to new
+  std::list<AdmittedCall*> small_calls_;  // of those whose requests are small
+  Time last_received_{};                  // a request that was not there at once
+  bool is_asleep_ = false;                // the thread
   bool ends_ = false;
 
   // The thread's: the least since calls receive, or a refusal because of it.

@@ -325,6 +325,35 @@ TEST_F(AdmissionWithoutMemoryTest, ARequestIsNotTheOnlyOneWhileAnotherWaits) {
   admission_->Leave(&received);
 }
 
+TEST_F(AdmissionWithoutMemoryTest, CallsOfSmallRequestsAreRefusedToo) {
+  std::array<RefusableCall, 4> calls;
+  for (RefusableCall& call : calls) admission_->ReceivesSmall(&call);
+  EXPECT_EQ(admission_->receiving(), 0U);
+  WaitForLooks();
+  Grow();
+  ASSERT_TRUE(IsRefusedSoon(calls[2]));
+  ASSERT_TRUE(IsRefusedSoon(calls[3]));
+  EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(admission_->ReceivedSmall(&calls[3]));
+  EXPECT_TRUE(admission_->ReceivedSmall(&calls[0]));
+  EXPECT_TRUE(admission_->ReceivedSmall(&calls[1]));
+}
+
+TEST_F(AdmissionTest, ASmallRequestWaitsForNothingAndNotForLong) {
+  BeginAll();
+  RefusableCall quick;
+  admission_.ReceivesSmall(&quick);
+  EXPECT_TRUE(admission_.ReceivedSmall(&quick)) << "while there is no room for others";
+  RefusableCall slow;
+  const auto before = std::chrono::steady_clock::now();
+  admission_.ReceivesSmall(&slow);
+  while (!slow.is_refused()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+  EXPECT_EQ(slow.status(), absl::UnavailableError("no request has arrived for 5 seconds"));
+  EXPECT_FALSE(admission_.ReceivedSmall(&slow));
+  EndAll();
+}
+
 TEST(RequestLimitsTest, TheAlarmLeavesWhatMayBeReceivedUntilSomebodyLooks) {
   constexpr uint64_t kMegabyte = 1 << 20;
   for (const uint64_t megabytes : {8, 64, 255}) {
