@@ -26,9 +26,6 @@ inline constexpr int kMaxFilterDepth = 20;
 
 // Bytes of the serialized row set of a ReadRows call.
 inline constexpr size_t kMaxRowSetSize = 1 << 20;
-// Objects of protocol buffers (message_objects.h) in the mutations of a MutateRows call that are
-// not a SetCell, or in the call if it is not plain: more than 100,000 mutations of any kind have.
-inline constexpr size_t kMaxMutateRowsObjects = 2'000'000;
 // Modifications of a ModifyColumnFamilies call.
 inline constexpr int kMaxModifications = 1000;
 

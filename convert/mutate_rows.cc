@@ -163,16 +163,14 @@ size_t ObjectsOf(const google::protobuf::Descriptor& type, std::string_view byte
   return CountObjects(type, &stream);
 }
 
-absl::StatusOr<std::string> Rewrite(absl::Span<const std::string_view> pieces) {
+absl::StatusOr<std::string> Rewrite(absl::Span<const std::string_view> pieces,
+                                    ObjectBudget* budget) {
   std::string bytes;
   size_t size = 0;
   for (const std::string_view piece : pieces) size += piece.size();
   bytes.reserve(size);
   for (const std::string_view piece : pieces) bytes.append(piece);
-  if (ObjectsOf(*MutateRowsRequest::descriptor(), bytes) > kMaxMutateRowsObjects) {
-    return Invalid("a MutateRows call must have at most ", kMaxMutateRowsObjects,
-                   " messages and texts");
-  }
+  if (!budget->Take(ObjectsOf(*MutateRowsRequest::descriptor(), bytes))) return budget->status();
   MutateRowsRequest request;
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::InternalError("the request is not a MutateRowsRequest");
@@ -222,17 +220,21 @@ void AppendEntry(size_t index, const absl::Status& status, size_t* text_bytes, s
 
 }  // namespace
 
-absl::StatusOr<MutateRowsMessage> MutateRowsMessage::Read(Pieces pieces) {
+absl::StatusOr<MutateRowsMessage> MutateRowsMessage::Read(Pieces pieces, ObjectBudget* budget) {
   {
     MutateRowsMessage message;
-    if (message.ReadPlain(pieces)) return message;
+    if (message.ReadPlain(pieces, budget)) return message;
   }
-  absl::StatusOr<std::string> rewritten = Rewrite(pieces);
+  SERVER_RETURN_IF_ERROR(budget->status());
+  budget->StartOver();
+  absl::StatusOr<std::string> rewritten = Rewrite(pieces, budget);
   if (!rewritten.ok()) return rewritten.status();
+  budget->StartOver();
   MutateRowsMessage plain;
   plain.rewritten_ = std::make_unique<std::string>(*std::move(rewritten));
   const std::string_view bytes = *plain.rewritten_;
-  if (plain.ReadPlain({&bytes, 1})) return plain;
+  if (plain.ReadPlain({&bytes, 1}, budget)) return plain;
+  SERVER_RETURN_IF_ERROR(budget->status());
   return absl::InternalError("the request cannot be read");
 }
 
@@ -247,7 +249,7 @@ bool MutateRowsMessage::CanTake(std::string_view text) const {
   return !is_plain() || IsAscii(text);
 }
 
-bool MutateRowsMessage::ReadPlain(Pieces pieces) {
+bool MutateRowsMessage::ReadPlain(Pieces pieces, ObjectBudget* budget) {
   FieldReader fields(pieces, &joined_);
   while (!fields.at_end()) {
     uint8_t tag;
@@ -259,7 +261,7 @@ bool MutateRowsMessage::ReadPlain(Pieces pieces) {
         ok = fields.ReadBytes(&table_name_) && CanTake(table_name_);
         break;
       case TagOf(2, WireType::kBytes):
-        ok = fields.ReadBytes(&entry) && ReadEntry(entry);
+        ok = fields.ReadBytes(&entry) && ReadEntry(entry, budget);
         break;
       case TagOf(3, WireType::kBytes):
         ok = fields.ReadBytes(&app_profile) && CanTake(app_profile);
@@ -275,7 +277,7 @@ bool MutateRowsMessage::ReadPlain(Pieces pieces) {
   return true;
 }
 
-bool MutateRowsMessage::ReadEntry(std::string_view bytes) {
+bool MutateRowsMessage::ReadEntry(std::string_view bytes, ObjectBudget* budget) {
   Entry entry{.begin = changes_.size()};
   FieldReader fields(bytes);
   while (!fields.at_end()) {
@@ -286,30 +288,25 @@ bool MutateRowsMessage::ReadEntry(std::string_view bytes) {
     if (tag == TagOf(1, WireType::kBytes)) {
       ok = fields.ReadBytes(&entry.row_key);
     } else if (tag == TagOf(2, WireType::kBytes)) {
-      ok = fields.ReadBytes(&mutation) && ReadMutation(mutation);
+      ok = fields.ReadBytes(&mutation) && ReadMutation(mutation, budget);
     }
     if (!ok) return false;
   }
   entry.end = changes_.size();
-  if (++entry_count_ <= kMost) entries_.push_back(entry);
+  if (++entry_count_ > kMost) return true;
+  if (!budget->Take(1)) return false;
+  entries_.push_back(entry);
   return true;
 }
 
-bool MutateRowsMessage::ReadMutation(std::string_view bytes) {
+bool MutateRowsMessage::ReadMutation(std::string_view bytes, ObjectBudget* budget) {
   if (++mutation_count_ > kMost) return true;
+  if (!budget->Take(1)) return false;
   Change& change = changes_.emplace_back();
   if (ReadAsSetCell(bytes, &change.set)) return true;
-  if (HasTooManyObjects(bytes)) return false;
+  if (!budget->Take(ObjectsOf(*Mutation::descriptor(), bytes))) return false;
   change.other = std::make_unique<Mutation>();
   return ParseNested(bytes, change.other.get());
-}
-
-// What has too many is not plain, and is refused as a whole.
-bool MutateRowsMessage::HasTooManyObjects(std::string_view mutation) {
-  constexpr size_t kLargestUncounted = 128;
-  objects_ +=
-      mutation.size() <= kLargestUncounted ? 1 : ObjectsOf(*Mutation::descriptor(), mutation);
-  return objects_ > kMaxMutateRowsObjects;
 }
 
 absl::Status MutateRowsMessage::MutationOf(size_t entry, Timestamp now,

@@ -24,6 +24,7 @@
 #include "bigtable/timestamp.h"
 
 #include "convert/mutation.h"
+#include "convert/object_budget.h"
 
 namespace bigtable::convert {
 
@@ -34,11 +35,12 @@ class MutateRowsMessage {
   using Pieces = absl::Span<const std::string_view>;
 
   // The bytes outlive the message. INTERNAL, as gRPC says it, if they are not a MutateRowsRequest;
-  // but what follows the last of 100,000 mutations is not looked at. INVALID_ARGUMENT: it has more
-  // objects than kMaxMutateRowsObjects. Distrusts each byte. Cost: a
-  // pass over the bytes without the values, if the request is plain; entries that are in several
-  // pieces are copied.
-  static absl::StatusOr<MutateRowsMessage> Read(Pieces pieces);
+  // but what follows the last of 100,000 mutations is not looked at. The budget's error: it has no
+  // room for what is made of the request, which are an object for each entry and each SetCell, and
+  // those of protocol buffers for other mutations, or for all of a request that is not plain.
+  // Distrusts each byte. Cost: a pass over the bytes without the values, if the request is plain;
+  // entries that are in several pieces are copied.
+  static absl::StatusOr<MutateRowsMessage> Read(Pieces pieces, ObjectBudget* budget);
 
   std::string_view table_name() const { return table_name_; }
   std::string_view authorized_view_name() const { return authorized_view_name_; }
@@ -71,15 +73,13 @@ class MutateRowsMessage {
   using Joined = std::vector<std::unique_ptr<std::string>>;
 
   MutateRowsMessage() = default;
-  // False: the bytes are not a plain request.
-  bool ReadPlain(Pieces pieces);
-  bool ReadEntry(std::string_view bytes);
-  bool ReadMutation(std::string_view bytes);
+  // False: the bytes are not a plain request, or the budget has an error.
+  bool ReadPlain(Pieces pieces, ObjectBudget* budget);
+  bool ReadEntry(std::string_view bytes, ObjectBudget* budget);
+  bool ReadMutation(std::string_view bytes, ObjectBudget* budget);
 
   // Whether a text is UTF-8: ASCII is, and of another text protocol buffers decide, by writing it.
   bool CanTake(std::string_view text) const;
-  // Counts what protocol buffers would make of a mutation.
-  bool HasTooManyObjects(std::string_view mutation);
 
   std::string_view table_name_;
   std::string_view authorized_view_name_;
@@ -89,7 +89,6 @@ class MutateRowsMessage {
   std::vector<Change> changes_;
   Joined joined_;
   std::unique_ptr<std::string> rewritten_;
-  size_t objects_ = 0;  // of mutations that are not a SetCell
 };
 
 // A MutateRowsResponse with an entry for each status, in their order. After a megabyte of texts the

@@ -11,8 +11,6 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "grpcpp/ext/proto_server_reflection_plugin.h"
-#include "grpcpp/health_check_service_interface.h"
 #include "grpcpp/resource_quota.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server_builder.h"
@@ -39,16 +37,16 @@ constexpr int kMostMessageBytes = static_cast<int>(RequestLimits::kLargest) + (1
 // A frame of HTTP/2, and what is read of a connection at once: larger ones leave more memory
 // unused.
 constexpr int kMostFrameBytes = 256 << 10;
-// A connection whose client does not answer for this long is closed.
-constexpr int kKeepAliveMillis = 60'000;
 // Calls that a client may have open on a connection. It keeps further ones to itself until one has
 // ended; Cloud Bigtable takes a hundred.
 constexpr int kMostStreamsOfAConnection = 1000;
-// Admin calls that run at a time, of an eighth of the threads at most.
-constexpr int kMostAdminCalls = 64;
-// How long a client may take until TLS and HTTP/2 have begun. One that sends nothing has a
-// connection that others may lack.
-constexpr int kHandshakeMillis = 20'000;
+// What reflection lists.
+constexpr std::array<const char*, 6> kServices = {"google.bigtable.v2.Bigtable",
+                                                  "google.bigtable.admin.v2.BigtableTableAdmin",
+                                                  "google.bigtable.admin.v2.BigtableInstanceAdmin",
+                                                  "google.longrunning.Operations",
+                                                  "bigtable.server.Engine",
+                                                  "grpc.health.v1.Health"};
 // How often a client may ask whether the connection is there.
 constexpr int kLeastPingMillis = 5'000;
 
@@ -132,14 +130,24 @@ void LimitMemory(const RequestLimits& limits, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMostFrameBytes);
 }
 
+void LimitTimes(const ConnectionTimes& times, grpc::ServerBuilder* builder) {
+  const auto set = [builder](const char* argument, std::chrono::milliseconds time) {
+    builder->AddChannelArgument(argument, static_cast<int>(time.count()));
+  };
+  set(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, times.handshake);
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, times.ping_after);
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, times.ping);
+}
+
 }  // namespace
 
 absl::Time Server::MillisecondClock::Now() {
   return absl::FromUnixMillis(absl::ToUnixMillis(absl::Now()));
 }
 
-Server::Server(const ServerOptions& options)
+Server::Server(const ServerOptions& options, const ConnectionTimes& times)
     : options_(options),
+      times_(times),
       memory_before_(ResidentMemory()),
       log_(options.log == LogFormat::kJson ? std::make_shared<JsonLog>(stderr) : nullptr),
       client_errors_(PublicText(options.directory, options.default_instance),
@@ -164,12 +172,11 @@ void Server::LogError(std::string_view method, const absl::Status& error, uint64
                before.empty() ? "" : Cat(" (", before, ")").c_str());
 }
 
-template <size_t kCount>
-void Server::ReportCounts(const char* message, const std::array<std::string_view, kCount>& names,
-                          const std::array<uint64_t, kCount>& counts) const {
+void Server::ReportCounts(const char* message, absl::Span<const std::string_view> names,
+                          absl::Span<const uint64_t> counts) const {
   JsonLog::Fields fields;
   std::string text;
-  for (size_t i = 0; i < kCount; ++i) {
+  for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 0) continue;
     fields[std::string(names[i])] = Cat(counts[i]);
     text += Cat(" ", names[i], "=", counts[i]);
@@ -180,21 +187,32 @@ void Server::ReportCounts(const char* message, const std::array<std::string_view
 
 // Refused calls are no changes, and their callers hear of them; whoever runs the server hears that
 // there are some.
-void Server::ReportRefusals(const Admission::Counts& counts) const {
-  ReportCounts("refused calls for want of memory (--memory)", Admission::kReasonNames, counts);
+void Server::StartReports() {
+  const auto counters = [this](const auto& read, const char* message,
+                               absl::Span<const std::string_view> names) {
+    return CountReports::Counters{
+        .read =
+            [read] {
+              const auto counts = read();
+              return CountReports::Counts(counts.begin(), counts.end());
+            },
+        .report = [this, message, names](
+                      const CountReports::Counts& more) { ReportCounts(message, names, more); }};
+  };
+  reports_ = std::make_unique<CountReports>(std::vector<CountReports::Counters>{
+      counters([this] { return admission_->refused(); },
+               "refused calls for want of memory (--memory)", Admission::kReasonNames),
+      counters([this] { return acceptor_->counts(); },
+               "connections were closed, as there are too many (--connections), or could not be "
+               "accepted for want of descriptors, or because of the network",
+               Acceptor::kReasonNames)});
 }
 
-void Server::ReportConnections(const Acceptor::Counts& counts) const {
-  ReportCounts(
-      "connections were closed, as there are too many (--connections), or could not be "
-      "accepted for want of descriptors",
-      Acceptor::kReasonNames, counts);
-}
-
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
+                                                      const ConnectionTimes& times) {
   SERVER_RETURN_IF_ERROR(CheckOptions(options));
   SERVER_RETURN_IF_ERROR(CheckSystem(options));
-  std::unique_ptr<Server> server(new Server(options));
+  std::unique_ptr<Server> server(new Server(options, times));
   if (!options.tokens.empty()) {
     SERVER_RETURN_IF_ERROR(server->authentication_.ReadTokens(options.tokens));
   }
@@ -269,28 +287,22 @@ absl::Status Server::Accept() {
   SERVER_ASSIGN_OR_RETURN(
       acceptor_,
       Acceptor::Start(options_.address, MostConnections(options_.connections, options_.memory),
-                      hand_over,
-                      [this](const Acceptor::Counts& counts) { ReportConnections(counts); }));
+                      times_.unacknowledged, hand_over));
   address_ = acceptor_->address();
   return absl::OkStatus();
 }
 
 absl::Status Server::Serve() {
-  grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   grpc::ResourceQuota quota("bigtable-server");
   quota.SetMaxThreads(options_.threads);
   builder.SetResourceQuota(quota);
-  admission_ = std::make_unique<Admission>(
-      LimitsOf(options_, memory_before_),
-      [this](const Admission::Counts& counts) { ReportRefusals(counts); });
+  admission_ = std::make_unique<Admission>(LimitsOf(options_, memory_before_));
   LimitMemory(admission_->limits(), &builder);
   KeepCompressed(&builder);
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostStreamsOfAConnection);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMillis);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepAliveMillis);
+  LimitTimes(times_, &builder);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingMillis);
@@ -301,7 +313,9 @@ absl::Status Server::Serve() {
   data_->StartMethods();
   admin_api_->Start();
   SERVER_RETURN_IF_ERROR(StartHealth());
-  return Accept();
+  SERVER_RETURN_IF_ERROR(Accept());
+  StartReports();
+  return absl::OkStatus();
 }
 
 void Server::AddServices(grpc::ServerBuilder* builder) {
@@ -319,17 +333,21 @@ void Server::AddServices(grpc::ServerBuilder* builder) {
                          .instances = instance_admin_.get(),
                          .operations = operations_service_.get(),
                          .engine = engine_service_.get()},
-      std::clamp(options_.threads / 8, 1, kMostAdminCalls), AdminLog(&authentication_, log_.get()));
+      MostAdminCalls(options_.threads), AdminLog(&authentication_, log_.get()));
   admin_api_->Register(builder);
+  health_service_ = std::make_unique<HealthService>(admission_.get());
+  builder->RegisterService(health_service_.get());
+  reflection_service_ = std::make_unique<ReflectionService>(
+      admission_.get(), std::vector<std::string>(kServices.begin(), kServices.end()));
+  builder->RegisterService(reflection_service_.get());
 }
 
 absl::Status Server::StartHealth() {
   health_ = std::make_unique<Health>(
       database_.get(), options_.directory, [this](const Health::State& state) {
-        grpc::HealthCheckServiceInterface* const health = grpc_->GetHealthCheckService();
-        health->SetServingStatus("google.bigtable.v2.Bigtable", state.reads.ok());
-        health->SetServingStatus(state.reads.ok());  // of all
-        health->SetServingStatus("bigtable.server.Writes", state.writes.ok());
+        health_service_->Set("", state.reads.ok());
+        health_service_->Set("google.bigtable.v2.Bigtable", state.reads.ok());
+        health_service_->Set("bigtable.server.Writes", state.writes.ok());
         if (state.writes.ok()) return Log(LogSeverity::kInfo, "healthy", {});
         Log(LogSeverity::kError, "not healthy",
             {{"error", state.writes.ToString()}, {"reads", state.reads.ok() ? "served" : "fail"}});
@@ -374,12 +392,13 @@ Server::~Server() { Shutdown().IgnoreError(); }
 
 absl::Status Server::Shutdown() {
   http_.reset();
+  reports_.reset();
   acceptor_.reset();
   monitor_.Stop();
   health_.reset();
   if (grpc_ != nullptr) {
     Log(LogSeverity::kInfo, "ending", {{"directory", options_.directory}});
-    grpc_->GetHealthCheckService()->SetServingStatus(false);
+    if (health_service_ != nullptr) health_service_->Close();
     admission_->Close();
     grpc_->Shutdown(DeadlineIn(std::chrono::seconds(options_.drain_seconds)));
   }
@@ -387,6 +406,8 @@ absl::Status Server::Shutdown() {
   grpc_.reset();
   admin_api_.reset();
   data_.reset();
+  health_service_.reset();
+  reflection_service_.reset();
   queues_.reset();
   response_params_.reset();
   admission_.reset();

@@ -2,7 +2,6 @@
 #ifndef BIGTABLE_SERVER_SERVER_H_
 #define BIGTABLE_SERVER_SERVER_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/security/server_credentials.h"
 #include "grpcpp/server.h"
@@ -34,9 +34,13 @@
 #include "server/calls/call_queues.h"
 #include "server/calls/client_errors.h"
 #include "server/connections/acceptor.h"
+#include "server/connections/connection_times.h"
+#include "server/count_reports.h"
 #include "server/data/data_service.h"
 #include "server/data/response_params.h"
 #include "server/data/served_tables.h"
+#include "server/grpc_services/health_service.h"
+#include "server/grpc_services/reflection_service.h"
 #include "server/health.h"
 #include "server/http/http_server.h"
 #include "server/http/status_site.h"
@@ -51,7 +55,8 @@ class Server {
   // Opens the database and serves it. Errors are those of CheckOptions, CheckSystem and
   // Database::Open; Unavailable: the address cannot be listened on. What can be found out before
   // the database is opened, or created, is.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options);
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const ServerOptions& options,
+                                                       const ConnectionTimes& times = {});
   // Shutdown, if it was not called.
   ~Server();
   Server(const Server&) = delete;
@@ -82,27 +87,26 @@ class Server {
     absl::Time Now() override;
   };
 
-  explicit Server(const ServerOptions& options);
+  Server(const ServerOptions& options, const ConnectionTimes& times);
   // To the log, if it is the server's too.
   void Log(LogSeverity severity, std::string_view message, const JsonLog::Fields& fields) const;
   // The whole of an error of which a client gets a part: to the log, or to the standard error.
   void LogError(std::string_view method, const absl::Status& error, uint64_t unlogged) const;
-  template <size_t kCount>
-  void ReportCounts(const char* message, const std::array<std::string_view, kCount>& names,
-                    const std::array<uint64_t, kCount>& counts) const;
-  void ReportRefusals(const Admission::Counts& counts) const;
+  void ReportCounts(const char* message, absl::Span<const std::string_view> names,
+                    absl::Span<const uint64_t> counts) const;
   absl::Status OpenDatabase();
-  void ReportConnections(const Acceptor::Counts& counts) const;
   void AddServices(grpc::ServerBuilder* builder);
   absl::Status StartGrpc(grpc::ServerBuilder* builder);
   absl::Status StartHealth();
   absl::Status Serve();
   absl::Status Accept();
+  void StartReports();
   absl::Status ServeStatus();
   HttpTls TlsOfStatus() const;
   absl::Status Resume();
 
   const ServerOptions options_;
+  const ConnectionTimes times_;
   const uint64_t memory_before_;        // of the process, before the database is opened
   const std::shared_ptr<JsonLog> log_;  // null: the database has its own
   std::string address_;
@@ -128,8 +132,11 @@ class Server {
   std::unique_ptr<CallQueues> queues_;
   std::unique_ptr<DataService> data_;
   std::unique_ptr<AdminApi> admin_api_;
+  std::unique_ptr<HealthService> health_service_;
+  std::unique_ptr<ReflectionService> reflection_service_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // gRPC's side
   std::unique_ptr<Acceptor> acceptor_;
+  std::unique_ptr<CountReports> reports_;
   std::unique_ptr<Health> health_;
   std::unique_ptr<StatusSite> site_;
   std::unique_ptr<HttpServer> http_;

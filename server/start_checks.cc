@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <latch>
-#include <memory>
-#include <netdb.h>
 #include <string>
 #include <string_view>
 #include <sys/resource.h>
@@ -17,6 +14,7 @@
 #include <vector>
 
 #include "server/calls/start_thread.h"
+#include "server/connections/host_addresses.h"
 #include "server/convert/errors.h"
 
 namespace bigtable::server {
@@ -68,11 +66,6 @@ int TryToListen(const addrinfo& address) {
   return error;
 }
 
-absl::Status CannotListen(std::string_view flag, const std::string& address, int error) {
-  return absl::UnavailableError(
-      Cat(flag, " ", address, ": cannot be listened on: ", std::strerror(error)));
-}
-
 absl::Status CheckSocketFile(std::string_view flag, const std::string& address) {
   constexpr size_t kMostBytes = sizeof(sockaddr_un::sun_path) - 1;
   const std::string path = address.substr(kUnix.size());
@@ -91,19 +84,10 @@ absl::Status CheckSocketFile(std::string_view flag, const std::string& address) 
 absl::Status CheckListening(std::string_view flag, const std::string& address) {
   if (address.empty()) return absl::OkStatus();
   if (address.starts_with(kUnix)) return CheckSocketFile(flag, address);
-  const HostAndPort parsed = SplitAddress(address);
-  addrinfo hints = {};
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int unknown = getaddrinfo(parsed.host.c_str(), parsed.port.c_str(), &hints, &found);
-  if (unknown != 0) {
-    return Invalid(flag, " ", address, ": the host is not known: ", gai_strerror(unknown));
-  }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+  SERVER_ASSIGN_OR_RETURN(const HostAddresses found, AddressesOf(flag, address));
   bool listens = false;
   int error = 0;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+  for (const addrinfo* each = found.get(); each != nullptr; each = each->ai_next) {
     const int failed = TryToListen(*each);
     if (failed == EADDRINUSE) return CannotListen(flag, address, failed);
     listens |= failed == 0;

@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_SERVER_ADMIN_API_ADMIN_CALL_H_
 #define BIGTABLE_SERVER_ADMIN_API_ADMIN_CALL_H_
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string_view>
@@ -38,8 +39,14 @@ class AdminLog {
   JsonLog* const log_;
 };
 
-// Keeps threads for other calls: of admin calls, which wait for one another and for the disk, so
-// many run at a time. Further ones are refused. Thread-safe.
+// Admin calls that run at a time with so many threads for requests. They wait for one another, as
+// they change the catalogue, and for the disk, so more of them end no sooner, and each has a thread
+// and the messages of its call. Of few threads an eighth leaves the others to the data API.
+inline constexpr int kMostAdminCalls = 64;
+inline int MostAdminCalls(int threads) { return std::clamp(threads / 8, 1, kMostAdminCalls); }
+
+// Keeps threads for other calls: so many admin calls run at a time. Further ones are refused.
+// Thread-safe.
 class AdminTurns {
  public:
   explicit AdminTurns(int most) : most_(most) {}

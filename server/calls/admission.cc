@@ -21,12 +21,14 @@ constexpr nanoseconds kMostWait = std::chrono::seconds(5);
 // How long a call may receive while others wait; and while no request is received at all.
 constexpr nanoseconds kMostReceiving = std::chrono::seconds(5);
 constexpr nanoseconds kMostStuck = std::chrono::seconds(1);
+// How long a call may receive a small request in any case, and a client of reflection take for the
+// next one: a tool asks for all that it needs at once.
+constexpr std::chrono::seconds kMostReceivingSmall(5);
 // How often calls that receive are looked at.
 constexpr milliseconds kLook(5);
 // After so many looks without any, the thread sleeps until there is one: a call now and then that
 // receives for a moment does not wake it each time.
 constexpr int kIdleLooks = 20;
-constexpr std::chrono::seconds kReportInterval(10);
 // As many requests are on their way at once at first, and at most when they are small.
 constexpr uint64_t kFirstRequests = 16;
 constexpr uint64_t kMostRequests = 256;
@@ -42,9 +44,8 @@ absl::Duration RetryDelay(uint64_t refusals) {
 
 }  // namespace
 
-Admission::Admission(const RequestLimits& limits, std::function<void(const Counts&)> report)
+Admission::Admission(const RequestLimits& limits)
     : limits_(limits),
-      report_(std::move(report)),
       receiving_(limits.receiving),
       executing_(limits.executing),
       expected_(limits.largest / kFirstRequests),
@@ -142,14 +143,11 @@ absl::Status Admission::WaitToExecute(AdmittedCall* call, size_t bytes, nanoseco
   return Refusal(Reason::kExecute, "for the requests that it executes");
 }
 
-absl::Status Admission::CountMore(size_t admitted, size_t bytes) {
-  const bool is_too_large = bytes > limits_.largest;
-  if (!is_too_large &&
-      (bytes == admitted || executing_.TryTake((bytes - admitted) * RequestLimits::kCopies))) {
+absl::Status Admission::CountMore(size_t counted, size_t bytes) {
+  if (bytes > limits_.largest) return TooLarge(Cat(bytes));
+  if (bytes == counted || executing_.TryTake((bytes - counted) * RequestLimits::kCopies)) {
     return absl::OkStatus();
   }
-  EndExecution(admitted);
-  if (is_too_large) return TooLarge(Cat(bytes));
   return Refusal(Reason::kExecute, "for the requests that it executes");
 }
 
@@ -157,12 +155,24 @@ void Admission::Leave(AdmittedCall* call) {
   if (call->charged_ > 0) receiving_.Return(std::exchange(call->charged_, 0));
 }
 
-uint64_t Admission::CountRefusal(Reason reason) {
-  const uint64_t before = refused_[static_cast<size_t>(reason)].fetch_add(1);
+void Admission::ReceivesSmall(AdmittedCall* call) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  has_refused_ = true;
+  call->state_ = AdmittedCall::State::kReceiving;
+  call->since_ = steady_clock::now();
+  call->place_ = small_calls_.insert(small_calls_.end(), call);
   WakeWatch();
-  return before;
+}
+
+bool Admission::ReceivedSmall(AdmittedCall* call) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (call->state_ == AdmittedCall::State::kRefused) return false;
+  small_calls_.erase(call->place_);
+  call->state_ = AdmittedCall::State::kReceived;
+  return true;
+}
+
+uint64_t Admission::CountRefusal(Reason reason) {
+  return refused_[static_cast<size_t>(reason)].fetch_add(1);
 }
 
 absl::Status Admission::Refusal(Reason reason, std::string_view why) {
@@ -191,22 +201,23 @@ void Admission::Watch() {
   std::unique_lock<std::mutex> lock(mutex_);
   int idle_looks = 0;
   while (!ends_) {
-    if (idle_looks >= kIdleLooks && calls_.empty() && !has_refused_ && receiving_.waiting() == 0) {
+    if (idle_looks >= kIdleLooks && calls_.empty() && small_calls_.empty() &&
+        receiving_.waiting() == 0) {
       is_asleep_ = true;
       wake_.wait(lock, [this] { return !is_asleep_ || ends_; });
       idle_looks = 0;
     }
     wake_.wait_for(lock, kLook);
-    const bool has_calls = !calls_.empty() || receiving_.waiting() > 0;
-    idle_looks = has_calls || has_refused_ ? 0 : idle_looks + 1;
+    const bool has_calls = !calls_.empty() || !small_calls_.empty() || receiving_.waiting() > 0;
+    idle_looks = has_calls ? 0 : idle_looks + 1;
     lock.unlock();
     if (has_calls) {
       RefuseSlow();
+      RefuseSlowSmall();
       RefuseIfTooLarge();
     } else {
       resident_before_ = 0;
     }
-    ReportRefusals();
     lock.lock();
   }
 }
@@ -235,6 +246,23 @@ void Admission::RefuseSlow() {
   });
 }
 
+void Admission::RefuseSlowSmall() {
+  std::vector<AdmittedCall*> slow;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Time limit = steady_clock::now() - kMostReceivingSmall;
+    while (!small_calls_.empty() && small_calls_.front()->since_ < limit) {
+      slow.push_back(small_calls_.front());
+      slow.back()->state_ = AdmittedCall::State::kRefused;
+      small_calls_.pop_front();
+    }
+  }
+  RefuseAll(slow, [] {
+    return absl::UnavailableError(
+        Cat("no request has arrived for ", kMostReceivingSmall.count(), " seconds"));
+  });
+}
+
 // What malloc could give back to the system is not needed, so it does not count. And what others
 // have taken is not the fault of requests.
 void Admission::RefuseIfTooLarge() {
@@ -255,12 +283,13 @@ void Admission::RefuseIfTooLarge() {
   bool is_only_one = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    is_only_one = calls_.size() == 1 && !did_others_wait;
-    const size_t half = (calls_.size() + 1) / 2;
-    while (youngest.size() < half) {
-      youngest.push_back(calls_.back());
-      youngest.back()->state_ = AdmittedCall::State::kRefused;
-      calls_.pop_back();
+    is_only_one = calls_.size() + small_calls_.size() == 1 && !did_others_wait;
+    for (std::list<AdmittedCall*>* const calls : {&calls_, &small_calls_}) {
+      for (size_t half = (calls->size() + 1) / 2; half > 0; --half) {
+        youngest.push_back(calls->back());
+        youngest.back()->state_ = AdmittedCall::State::kRefused;
+        calls->pop_back();
+      }
     }
   }
   if (is_only_one) return RefuseAll(youngest, [this] { return TooLarge("more than that"); });
@@ -275,21 +304,6 @@ void Admission::RefuseAll(const std::vector<AdmittedCall*>& calls,
     Leave(call);
     call->Refuse(status);  // after which it may be gone
   }
-}
-
-void Admission::ReportRefusals() {
-  const Time now = steady_clock::now();
-  if (now - last_report_ < kReportInterval && last_report_ != Time()) return;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!std::exchange(has_refused_, false)) return;
-  }
-  last_report_ = now;
-  const Counts counts = refused();
-  Counts since_last;
-  for (size_t i = 0; i < counts.size(); ++i) since_last[i] = counts[i] - reported_[i];
-  reported_ = counts;
-  report_(since_last);
 }
 
 }  // namespace bigtable::server

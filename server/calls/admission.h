@@ -17,7 +17,13 @@
 // there are such requests: if it is near its bound, and has grown by more than all of them may
 // take, the youngest half of them are refused, and of those that wait for the first gate.
 //
-// So every refusal comes before the call is executed. Thread-safe.
+// So every refusal comes before the call is executed.
+//
+// Calls of health and reflection pass no gate, and count with nothing: their requests are small
+// (grpc_services/small_call.h). What is larger is known when it is there, so the memory of the
+// process is looked at for them too.
+//
+// Thread-safe.
 #ifndef BIGTABLE_SERVER_CALLS_ADMISSION_H_
 #define BIGTABLE_SERVER_CALLS_ADMISSION_H_
 
@@ -80,9 +86,7 @@ class Admission {
       "request_too_large"};
   using Counts = std::array<uint64_t, kReasonNames.size()>;
 
-  // `report` is called by a thread of this object with the refusals since its last call: at the
-  // first, and then every ten seconds while there are any.
-  Admission(const RequestLimits& limits, std::function<void(const Counts&)> report);
+  explicit Admission(const RequestLimits& limits);
   // No call is known here any more.
   ~Admission();
   Admission(const Admission&) = delete;
@@ -115,12 +119,18 @@ class Admission {
     }
     return WaitToExecute(call, bytes, time_left());
   }
-  // A request that was admitted with so many bytes counts as more. Does not wait. After an error,
-  // which is one of BeginExecution, its execution has ended.
-  absl::Status CountMore(size_t admitted, size_t bytes);
+  // A request that counts with so many bytes counts with more. Does not wait, because others may
+  // wait for what it has. After an error, which is one of BeginExecution, it counts as before.
+  absl::Status CountMore(size_t counted, size_t bytes);
   void EndExecution(size_t bytes) { executing_.Return(bytes * RequestLimits::kCopies); }
   // Instead of BeginExecution.
   void Leave(AdmittedCall* call);
+
+  // Of a call whose requests are small, instead of all of the above: it receives a request. It may
+  // be refused from now on, also because it has received for five seconds.
+  void ReceivesSmall(AdmittedCall* call);
+  // It receives no longer. False: it was refused.
+  bool ReceivedSmall(AdmittedCall* call);
 
   const RequestLimits& limits() const { return limits_; }
   // Bytes.
@@ -146,13 +156,12 @@ class Admission {
   void Watch();
   void WakeWatch();
   void RefuseSlow();
+  void RefuseSlowSmall();
   void RefuseIfTooLarge();
   void RefuseAll(const std::vector<AdmittedCall*>& calls,
                  const std::function<absl::Status()>& refusal);
-  void ReportRefusals();
 
   const RequestLimits limits_;
-  const std::function<void(const Counts&)> report_;
   BytePool receiving_;
   BytePool executing_;
   std::atomic<uint64_t> expected_;  // size of a request that is not there at once
@@ -160,17 +169,38 @@ class Admission {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::list<AdmittedCall*> calls_;  // that receive, from old to new
-  Time last_received_{};            // a request that was not there at once
-  bool has_refused_ = false;        // since the last report
-  bool is_asleep_ = false;          // the thread
+  std::list<AdmittedCall*> calls_;        // that receive, from old to new
+  std::list<AdmittedCall*> small_calls_;  // of those whose requests are small
+  Time last_received_{};                  // a request that was not there at once
+  bool is_asleep_ = false;                // the thread
   bool ends_ = false;
 
-  // The thread's.
-  uint64_t resident_before_ = 0;  // the least since calls receive, or a refusal because of it
-  Counts reported_{};
-  Time last_report_{};
+  // The thread's: the least since calls receive, or a refusal because of it.
+  uint64_t resident_before_ = 0;
   std::thread thread_;
+};
+
+// What a request counts with beyond what it was admitted with, while this object lives.
+class CountedMore {
+ public:
+  CountedMore(Admission* admission, size_t admitted)
+      : admission_(*admission), admitted_(admitted), counted_(admitted) {}
+  ~CountedMore() { admission_.EndExecution(counted_ - admitted_); }
+  CountedMore(const CountedMore&) = delete;
+  CountedMore& operator=(const CountedMore&) = delete;
+
+  // It counts with so many bytes from now on, if these are more. Errors are those of CountMore.
+  absl::Status CountAs(size_t bytes) {
+    if (bytes <= counted_) return absl::OkStatus();
+    absl::Status status = admission_.CountMore(counted_, bytes);
+    if (status.ok()) counted_ = bytes;
+    return status;
+  }
+
+ private:
+  Admission& admission_;
+  const size_t admitted_;
+  size_t counted_;
 };
 
 }  // namespace bigtable::server

@@ -31,7 +31,10 @@ struct RequestLimits {
   // Of that, what requests may take until the memory of the process is looked at, with windows that
   // do not grow.
   static constexpr uint64_t kUnseen = 64 << 20;
-  static constexpr uint64_t kGrowingWindows = 256 << 20;  // of --memory
+  // With so much of --memory the windows of connections grow: each to 4 MiB at most. The alarm
+  // leaves half of --memory for what is received until somebody looks, here 128 MiB: the windows of
+  // 32 connections that are all full at once. With less memory few connections would be enough.
+  static constexpr uint64_t kGrowingWindows = 256 << 20;
 
   explicit RequestLimits(uint64_t memory, int threads)
       : largest(std::min(memory / 4, kLargest)),

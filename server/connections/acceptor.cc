@@ -1,6 +1,5 @@
 #include "server/connections/acceptor.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -14,10 +13,8 @@
 namespace bigtable::server {
 namespace {
 
-// While nothing can be accepted, and while there is something to report.
+// While nothing can be accepted.
 constexpr int kPauseMillis = 100;
-constexpr int kReportMillis = 1000;
-constexpr std::chrono::seconds kReportInterval(10);
 // Connections that are accepted before the others' sockets are looked at.
 constexpr int kAtOnce = 64;
 
@@ -30,21 +27,18 @@ bool HasEnded(int connection) {
 
 }  // namespace
 
-Acceptor::Acceptor(std::unique_ptr<ListeningSockets> sockets, size_t most, HandOver hand_over,
-                   std::function<void(const Counts&)> report)
+Acceptor::Acceptor(std::unique_ptr<ListeningSockets> sockets, size_t most, HandOver hand_over)
     : sockets_(std::move(sockets)),
       hand_over_(std::move(hand_over)),
-      report_(std::move(report)),
       connections_(most),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Start(
-    const std::string& address, size_t most, HandOver hand_over,
-    std::function<void(const Counts&)> report) {
+absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Start(const std::string& address, size_t most,
+                                                          std::chrono::milliseconds unacknowledged,
+                                                          HandOver hand_over) {
   SERVER_ASSIGN_OR_RETURN(std::unique_ptr<ListeningSockets> sockets,
-                          ListeningSockets::Open(address));
-  std::unique_ptr<Acceptor> acceptor(
-      new Acceptor(std::move(sockets), most, std::move(hand_over), std::move(report)));
+                          ListeningSockets::Open(address, unacknowledged));
+  std::unique_ptr<Acceptor> acceptor(new Acceptor(std::move(sockets), most, std::move(hand_over)));
   if (acceptor->wake_ < 0) {
     return absl::ResourceExhaustedError("the process has no descriptor to accept connections");
   }
@@ -77,18 +71,33 @@ void Acceptor::Run() {
   }
   bool may_accept = true;
   while (!ends_.load()) {
-    const int timeout = !may_accept ? kPauseMillis : counts() == reported_ ? -1 : kReportMillis;
-    poll(waits.data(), may_accept ? waits.size() : 1, timeout);
+    poll(waits.data(), may_accept ? waits.size() : 1, may_accept ? -1 : kPauseMillis);
     // After a pause all sockets are tried: accept does not block.
     const bool is_retry = !std::exchange(may_accept, true);
     for (size_t i = 1; i < waits.size() && !ends_.load(); ++i) {
       if (is_retry || waits[i].revents != 0) may_accept &= AcceptSome(waits[i].fd);
     }
-    ReportSome();
   }
 }
 
-// False: the system has no means for another connection.
+// accept also fails with errors of the network that a connection has met before it was accepted.
+Acceptor::Failure Acceptor::FailureOf(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENOMEM:
+      return {Reason::kNoDescriptor};
+    case ECONNABORTED:
+    case EPROTO:
+    case EPERM:  // a firewall's
+      return {Reason::kNetwork, /*is_of_connection=*/true};
+    default:
+      return {Reason::kNetwork};
+  }
+}
+
+// False: no connection can be accepted for a while.
 bool Acceptor::AcceptSome(int listener) {
   for (int i = 0; i < kAtOnce && !ends_.load(); ++i) {
     const int accepted = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -104,24 +113,12 @@ bool Acceptor::AcceptSome(int listener) {
       continue;
     }
     if (errno == EAGAIN) return true;
-    // Of the connection, which has ended before it was accepted.
-    if (errno == EINTR || errno == ECONNABORTED || errno == EPROTO) continue;
-    Count(Reason::kNoDescriptor);
-    return false;
+    if (errno == EINTR) continue;
+    const Failure failure = FailureOf(errno);
+    Count(failure.reason);
+    if (!failure.is_of_connection) return false;
   }
   return true;
-}
-
-void Acceptor::ReportSome() {
-  const Counts now = counts();
-  if (now == reported_) return;
-  const Time time = std::chrono::steady_clock::now();
-  if (last_report_ != Time() && time - last_report_ < kReportInterval) return;
-  last_report_ = time;
-  Counts since_last;
-  for (size_t i = 0; i < now.size(); ++i) since_last[i] = now[i] - reported_[i];
-  reported_ = now;
-  report_(since_last);
 }
 
 }  // namespace bigtable::server

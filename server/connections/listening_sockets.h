@@ -5,6 +5,7 @@
 #ifndef BIGTABLE_SERVER_CONNECTIONS_LISTENING_SOCKETS_H_
 #define BIGTABLE_SERVER_CONNECTIONS_LISTENING_SOCKETS_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ class ListeningSockets {
   // For an address that CheckOptions takes: HOST:PORT, or unix:PATH. A host may have several
   // addresses, of which the machine need not have all. 0.0.0.0 and [::] are all addresses of the
   // machine, of both kinds. A socket file that is there is replaced. Unavailable: it cannot be
-  // listened on. InvalidArgument: the name of the host is not known.
-  static absl::StatusOr<std::unique_ptr<ListeningSockets>> Open(const std::string& address);
+  // listened on. InvalidArgument: the name of the host is not known. A connection of TCP that was
+  // accepted from them ends when its client acknowledges nothing for as long as `unacknowledged`.
+  static absl::StatusOr<std::unique_ptr<ListeningSockets>> Open(
+      const std::string& address, std::chrono::milliseconds unacknowledged);
   // Closes them, and removes the file of unix:PATH.
   ~ListeningSockets();
   ListeningSockets(const ListeningSockets&) = delete;
@@ -35,7 +38,7 @@ class ListeningSockets {
  private:
   ListeningSockets() = default;
   absl::Status OpenFile(const std::string& address);
-  absl::Status OpenPort(const std::string& address);
+  absl::Status OpenPort(const std::string& address, std::chrono::milliseconds unacknowledged);
 
   std::string address_;
   std::string file_;  // to remove

@@ -51,7 +51,7 @@ DataService::DataService(const ServedParts& parts, ServedTables* tables,
   AddUnary(METHOD("ReadModifyWriteRow"), Method::kReadModifyWriteRow,
            &RowHandlers::ReadModifyWriteRow);
   AddUnary(METHOD("PingAndWarm"), Method::kPingAndWarm, &RowHandlers::PingAndWarm);
-  // Its requests have no objects but for some mutations, which it counts itself.
+  // It reads its requests without protocol buffers, and counts what it makes of them by itself.
   Add(METHOD("MutateRows"), Method::kMutateRows, nullptr, parts_.queues->unary_calls(),
       [this](ServedMethod* served) {
         return std::make_unique<MutateRowsCall>(served, &handlers_);

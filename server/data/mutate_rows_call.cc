@@ -8,6 +8,9 @@
 #include "absl/status/status.h"
 #include "grpcpp/support/slice.h"
 
+#include "convert/object_budget.h"
+#include "server/calls/admission.h"
+#include "server/calls/request_objects.h"
 #include "server/data/byte_buffer.h"
 
 namespace bigtable::server {
@@ -24,7 +27,11 @@ absl::Status MutateRowsCall::Apply(const grpc::ByteBuffer& request, std::string*
   for (const grpc::Slice& slice : slices) {
     pieces.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
   }
-  return handlers_->MutateRows(context(), pieces, table_name, response);
+  CountedMore more(admission(), request.Length());
+  convert::ObjectBudget budget(request.Length() / kCountedPerObject, [&more](size_t objects) {
+    return more.CountAs(objects * kCountedPerObject);
+  });
+  return handlers_->MutateRows(context(), pieces, &budget, table_name, response);
 }
 
 ServedCall::Step MutateRowsCall::Begin(grpc::ByteBuffer* request) {

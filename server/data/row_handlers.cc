@@ -115,11 +115,12 @@ absl::Status RowHandlers::MutateRow(const grpc::ServerContext& context,
 
 absl::Status RowHandlers::MutateRows(const grpc::ServerContext& context,
                                      convert::MutateRowsMessage::Pieces request,
-                                     std::string* table_name, std::string* response) const {
+                                     convert::ObjectBudget* budget, std::string* table_name,
+                                     std::string* response) const {
   SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
                           authentication_->CallerOf(context));
   SERVER_ASSIGN_OR_RETURN(const convert::MutateRowsMessage message,
-                          convert::MutateRowsMessage::Read(request));
+                          convert::MutateRowsMessage::Read(request, budget));
   table_name->assign(message.table_name());
   SERVER_RETURN_IF_ERROR(message.CheckCounts());
   SERVER_RETURN_IF_ERROR(CheckNoView(message.authorized_view_name()));

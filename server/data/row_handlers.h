@@ -13,6 +13,7 @@
 #include "grpcpp/server_context.h"
 
 #include "convert/mutate_rows.h"
+#include "convert/object_budget.h"
 #include "server/calls/authentication.h"
 #include "server/calls/client_errors.h"
 #include "server/data/served_tables.h"
@@ -33,13 +34,13 @@ class RowHandlers {
 
   absl::Status MutateRow(const grpc::ServerContext& context, const data::MutateRowRequest& request,
                          data::MutateRowResponse* response) const;
-  // `request` and `response` are the bytes of the messages (convert/mutate_rows.h). `table_name` is
-  // set to that of the request, if it can be read.
+  // `request` and `response` are the bytes of the messages (convert/mutate_rows.h), and `budget` is
+  // what may be made of the request. `table_name` is set to that of the request, if it can be read.
   // All entries that are well formed are applied together, with one commit to the log. One that is
   // not, or that the engine refuses, has its own status, and changes nothing.
   absl::Status MutateRows(const grpc::ServerContext& context,
-                          convert::MutateRowsMessage::Pieces request, std::string* table_name,
-                          std::string* response) const;
+                          convert::MutateRowsMessage::Pieces request, convert::ObjectBudget* budget,
+                          std::string* table_name, std::string* response) const;
   absl::Status CheckAndMutateRow(const grpc::ServerContext& context,
                                  const data::CheckAndMutateRowRequest& request,
                                  data::CheckAndMutateRowResponse* response) const;

@@ -138,9 +138,13 @@ absl::Status ServedCall::Admit(size_t* counted) {
     admission->EndExecution(*counted);
     return status;
   }
-  const size_t admitted = *counted;
-  *counted = std::max(admitted, counted_size());
-  return admission->CountMore(admitted, *counted);
+  const size_t more = std::max(*counted, counted_size());
+  if (absl::Status status = admission->CountMore(*counted, more); !status.ok()) {
+    admission->EndExecution(*counted);
+    return status;
+  }
+  *counted = more;
+  return absl::OkStatus();
 }
 
 // After the step another thread may run the next one.

@@ -129,6 +129,7 @@ class ServedCall : private Event, private AdmittedCall {
   // With a last message, if there is one.
   Step End(const absl::Status& status, std::optional<grpc::ByteBuffer> last = std::nullopt);
 
+  Admission* admission() const { return method_->admission_; }
   CallTrace* trace() { return &trace_; }
   const grpc::ServerContext& context() const { return context_; }
   grpc::ServerContext* mutable_context() { return &context_; }

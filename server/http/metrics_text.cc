@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostTablets = 1000;
 
-using Counts = std::array<MethodCounts, kMethods>;
+using CallCounts = std::array<MethodCounts, kMethods>;
 
 std::string Head(std::string_view name, std::string_view type, std::string_view help) {
   return Cat("# HELP bigtable_grpc_", name, " ", help, "\n# TYPE bigtable_grpc_", name, " ", type,
@@ -41,7 +41,7 @@ std::string Gauge(std::string_view name, std::string_view help, Value value) {
   return Cat(Head(name, "gauge", help), "bigtable_grpc_", name, " ", value, "\n");
 }
 
-std::string Calls(const Counts& counts) {
+std::string Calls(const CallCounts& counts) {
   std::string text = Head("calls_total", "counter", "Calls that have ended.");
   for (size_t method = 0; method < kMethods; ++method) {
     for (size_t code = 0; code < kCodes; ++code) {
@@ -55,7 +55,7 @@ std::string Calls(const Counts& counts) {
   return text;
 }
 
-std::string Bytes(const Counts& counts, std::string_view name, std::string_view help,
+std::string Bytes(const CallCounts& counts, std::string_view name, std::string_view help,
                   uint64_t MethodCounts::*bytes) {
   std::string text = Head(name, "counter", help);
   for (size_t method = 0; method < kMethods; ++method) {
@@ -88,7 +88,7 @@ std::string DurationsOf(std::string_view method, const DurationCounts& counts) {
   return text;
 }
 
-std::string Durations(const Counts& counts) {
+std::string Durations(const CallCounts& counts) {
   std::string text = Head("call_duration_seconds", "histogram",
                           "Time from the request to the end of the response; of ReadRows, with "
                           "the time in which the client takes messages.");
@@ -157,7 +157,7 @@ std::string MetricsText(const StatusSource& source) {
   if (tablets > kMostTablets) {
     for (auto& [label, server] : statistics.servers) server.tablets.clear();
   }
-  Counts counts;
+  CallCounts counts;
   for (size_t i = 0; i < kMethods; ++i) {
     counts[i] = source.monitor->calls().Read(static_cast<Method>(i));
   }

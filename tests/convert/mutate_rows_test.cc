@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -13,9 +14,11 @@
 #include "gtest/gtest.h"
 
 #include "convert/limits.h"
+#include "convert/object_budget.h"
 #include "convert/parse_text.h"
 #include "convert/status.h"
 #include "schema/mutation_format.h"
+#include "server/calls/request_objects.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tally.h"
@@ -204,8 +207,16 @@ struct Pieces {
   std::vector<std::string_view> views;
 };
 
-absl::StatusOr<MutateRowsMessage> ReadWhole(std::string_view bytes) {
-  return MutateRowsMessage::Read({&bytes, 1});
+absl::StatusOr<MutateRowsMessage> ReadPieces(const std::vector<std::string_view>& pieces) {
+  ObjectBudget any_number;
+  return MutateRowsMessage::Read(pieces, &any_number);
+}
+absl::StatusOr<MutateRowsMessage> ReadWhole(std::string_view bytes) { return ReadPieces({bytes}); }
+
+std::string Repeated(const std::string& field, int times) {
+  std::string bytes;
+  for (int i = 0; i < times; ++i) bytes += field;
+  return bytes;
 }
 
 TEST(RandomMutateRowsTest, IsReadAsProtocolBuffersReadIt) {
@@ -219,7 +230,7 @@ TEST(RandomMutateRowsTest, IsReadAsProtocolBuffersReadIt) {
       MutateRowsRequest expected;
       const bool is_request = expected.ParseFromString(bytes);
       const Pieces pieces(bytes, &random);
-      const absl::StatusOr<MutateRowsMessage> message = MutateRowsMessage::Read(pieces.views);
+      const absl::StatusOr<MutateRowsMessage> message = ReadPieces(pieces.views);
       ASSERT_EQ(message.ok(), is_request) << absl::CHexEscape(bytes) << " " << message.status();
       if (!is_request) {
         ASSERT_EQ(message.status().code(), absl::StatusCode::kInternal);
@@ -259,7 +270,7 @@ TEST(MutateRowsMessageTest, IsPlainAsClientsWriteIt) {
   for (size_t size = 0; size <= bytes.size(); ++size) {
     const std::string_view whole = bytes;
     const std::vector<std::string_view> pieces = {whole.substr(0, size), whole.substr(size)};
-    const absl::StatusOr<MutateRowsMessage> joined = MutateRowsMessage::Read(pieces);
+    const absl::StatusOr<MutateRowsMessage> joined = ReadPieces(pieces);
     ASSERT_TRUE(joined.ok()) << joined.status();
     EXPECT_TRUE(joined->is_plain()) << "in pieces of " << size << " bytes and the rest";
     EXPECT_EQ(ShowRequest(*joined), ShowRequest(*message));
@@ -272,56 +283,90 @@ TEST(MutateRowsMessageTest, CountsWhatIsTooMuch) {
     const absl::StatusOr<MutateRowsMessage> message = ReadWhole(bytes);
     return message.ok() ? message->CheckCounts().ToString() : message.status().ToString();
   };
-  const auto repeated = [](const std::string& field, int times) {
-    std::string bytes;
-    for (int i = 0; i < times; ++i) bytes += field;
-    return bytes;
-  };
   const std::string mutation("\x12\x00", 2);  // in an entry, and an entry in a request
   const std::string entry("\x12\x02\x12\x00", 4);
   EXPECT_EQ(counts(""), "INVALID_ARGUMENT: a MutateRows call must have an entry");
   EXPECT_EQ(counts(mutation),
             "INVALID_ARGUMENT: there must be from 1 to 100000 mutations, and there are 0");
-  EXPECT_EQ(counts(repeated(entry, kMaxMutations)), "OK");
-  EXPECT_EQ(counts(repeated(entry, kMaxMutations + 1)),
+  EXPECT_EQ(counts(Repeated(entry, kMaxMutations)), "OK");
+  EXPECT_EQ(counts(Repeated(entry, kMaxMutations + 1)),
             "INVALID_ARGUMENT: there must be from 1 to 100000 mutations, and there are 100001");
   // What follows is not read.
-  EXPECT_EQ(counts(repeated(entry, kMaxMutations) + "\x12\x04\x12\x02\x0a\x01"),
+  EXPECT_EQ(counts(Repeated(entry, kMaxMutations) + "\x12\x04\x12\x02\x0a\x01"),
             "INVALID_ARGUMENT: there must be from 1 to 100000 mutations, and there are 100001");
-  EXPECT_EQ(counts(entry + repeated(mutation, kMaxMutations)),
+  EXPECT_EQ(counts(entry + Repeated(mutation, kMaxMutations)),
             "INVALID_ARGUMENT: there must be at most 100000 entries, and there are 100001");
 }
 
-// Protocol buffers make an object of each field that they do not know.
-TEST(MutateRowsMessageTest, RefusesWhatWouldHaveTooManyObjects) {
-  std::string fields;
-  for (size_t i = 0; i <= kMaxMutateRowsObjects / 2; ++i) fields += std::string("\x7a\x00", 2);
-  const auto nested = [](const std::string& bytes) {
-    std::string size;
-    for (size_t rest = bytes.size(); rest > 0; rest >>= 7) {
-      size.push_back(static_cast<char>((rest & 0x7f) | (rest >= 0x80 ? 0x80 : 0)));
-    }
-    return "\x12" + size + bytes;
-  };
-  for (const std::string& bytes : {fields, nested(fields), nested(nested(fields))}) {
-    const absl::StatusOr<MutateRowsMessage> message = ReadWhole(bytes);
-    EXPECT_EQ(message.status().code(), absl::StatusCode::kInvalidArgument);
+// A field 2: an entry, or a mutation of one.
+std::string Field2(const std::string& bytes) {
+  std::string size;
+  size_t rest = bytes.size();
+  for (; rest >= 0x80; rest >>= 7) size.push_back(static_cast<char>(rest | 0x80));
+  size.push_back(static_cast<char>(rest));
+  return "\x12" + size + bytes;
+}
+
+// How many objects the reading of the request asks for, if it is given `most`.
+struct Asked {
+  size_t objects = 0;
+  absl::Status status;
+};
+Asked AskedFor(const std::string& bytes, size_t most) {
+  Asked asked;
+  ObjectBudget budget(0, [&](size_t objects) {
+    asked.objects = objects;
+    return objects <= most ? absl::OkStatus() : absl::ResourceExhaustedError("too many objects");
+  });
+  const std::string_view whole = bytes;
+  asked.status = MutateRowsMessage::Read({&whole, 1}, &budget).status();
+  return asked;
+}
+
+// Whatever is made of a request is asked for before it is made, wherever it comes from.
+TEST(MutateRowsMessageTest, AsksForRoomForWhatItMakes) {
+  constexpr int kTimes = 100'000;
+  const std::string unknown = Repeated(std::string("\x7a\x00", 2), kTimes);
+  const std::string cell("\x0a\x00", 2);
+  for (const auto& [bytes, objects] : std::vector<std::pair<std::string, size_t>>{
+           {unknown, 2 * kTimes},                                         // of the request
+           {Field2(unknown), 2 * kTimes},                                 // of an entry
+           {Field2(Field2(unknown)), 2 * kTimes},                         // of a mutation
+           {Repeated(Field2(Field2("\x7a\x02xx")), kTimes), 4 * kTimes},  // of small mutations
+           {Repeated(Field2(Field2(cell)), kTimes), 2 * kTimes},          // cells
+           {Repeated(Field2(""), kTimes), kTimes},                        // entries
+           {Field2(Repeated(Field2(cell), kTimes)), kTimes},              // of one entry
+       }) {
+    const Asked given = AskedFor(bytes, 10 * kTimes);
+    EXPECT_TRUE(given.status.ok()) << given.status;
+    EXPECT_GE(given.objects, objects);
+    EXPECT_LT(given.objects, objects + 3000);
+    const Asked refused = AskedFor(bytes, objects / 2);
+    EXPECT_EQ(refused.status, absl::ResourceExhaustedError("too many objects"));
+    // At the latest when the first half has been made, unless all is counted before.
+    EXPECT_LT(refused.objects, objects + 3000);
   }
-  // A mutation of any kind has few.
+}
+
+// Of batches as clients write them nothing is asked for: their bytes count more.
+TEST(MutateRowsMessageTest, AsksForNothingOfOrdinaryRequests) {
   MutateRowsRequest request;
-  for (int i = 0; i < kMaxMutations; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     MutateRowsRequest::Entry* const entry = request.add_entries();
-    entry->set_row_key("r");
-    entry->mutable_idempotency()->set_token("t");
-    auto* const add = entry->add_mutations()->mutable_add_to_cell();
-    add->set_family_name("f");
-    add->mutable_column_qualifier()->set_raw_value("q");
-    add->mutable_timestamp()->set_raw_timestamp_micros(1000);
-    add->mutable_input()->set_raw_value("v");
+    entry->set_row_key("user" + std::to_string(i));
+    auto* const set = entry->add_mutations()->mutable_set_cell();
+    set->set_family_name("f");
+    set->set_column_qualifier("q");
+    set->set_timestamp_micros(1'700'000'000'000'000);
+    set->set_value(std::string(20, 'v'));
   }
-  const absl::StatusOr<MutateRowsMessage> message = ReadWhole(request.SerializeAsString());
-  ASSERT_TRUE(message.ok()) << message.status();
-  EXPECT_EQ(message->mutation_count(), kMaxMutations);
+  const std::string bytes = request.SerializeAsString();
+  const std::string_view whole = bytes;
+  ObjectBudget budget(bytes.size() / server::kCountedPerObject, [](size_t) -> absl::Status {
+    ADD_FAILURE() << "asked for more";
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(MutateRowsMessage::Read({&whole, 1}, &budget).ok());
 }
 
 TEST(MutateRowsResponseTest, HasTheStatusesThatProtocolBuffersRead) {

@@ -53,8 +53,7 @@ absl::Status StatusOf(const grpc::Status& status) {
 class ServerParts {
  public:
   // The database outlives this.
-  explicit ServerParts(Database* database)
-      : database_(database), admission_(Limits(), [](const server::Admission::Counts&) {}) {}
+  explicit ServerParts(Database* database) : database_(database), admission_(Limits()) {}
   ~ServerParts() {
     admission_.Close();
     if (grpc_ != nullptr) grpc_->Shutdown(std::chrono::system_clock::now());

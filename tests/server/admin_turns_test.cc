@@ -16,5 +16,11 @@ TEST(AdminTurnsTest, SoManyCallsRunAtATime) {
   EXPECT_FALSE(turns.Enter());
 }
 
+TEST(AdminTurnsTest, AnEighthOfTheThreadsRunThem) {
+  EXPECT_EQ(MostAdminCalls(1), 1);
+  EXPECT_EQ(MostAdminCalls(100), 12);
+  EXPECT_EQ(MostAdminCalls(2048), kMostAdminCalls);
+}
+
 }  // namespace
 }  // namespace bigtable::server

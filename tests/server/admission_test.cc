@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <malloc.h>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,16 +46,6 @@ class AdmissionTest : public testing::Test {
   uint64_t CountOf(Admission::Reason reason) const {
     return admission_.refused()[static_cast<size_t>(reason)];
   }
-  bool IsReported(size_t refusals) {
-    for (int i = 0; i < 1000; ++i) {
-      {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        if (reported_ == refusals) return true;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return false;
-  }
   // As many as may receive at first.
   void BeginAll() {
     for (RefusableCall& call : calls_) {
@@ -69,12 +59,7 @@ class AdmissionTest : public testing::Test {
     }
   }
 
-  std::mutex mutex_;
-  uint64_t reported_ = 0;
-  Admission admission_{SmallLimits(), [this](const Admission::Counts& counts) {
-                         const std::lock_guard<std::mutex> lock(mutex_);
-                         for (const uint64_t count : counts) reported_ += count;
-                       }};
+  Admission admission_{SmallLimits()};
   std::array<RefusableCall, 16> calls_;
 };
 
@@ -125,7 +110,6 @@ TEST_F(AdmissionTest, WithoutRoomToReceiveACallWaitsAndIsThenRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(convert::ToGrpcStatus(status).error_details().empty());
   EXPECT_EQ(CountOf(Admission::Reason::kReceive), 1U);
-  EXPECT_TRUE(IsReported(1));
   EndAll();
   EXPECT_EQ(admission_.receiving(), 0U);
 }
@@ -232,7 +216,7 @@ TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
   RequestLimits limits(8 << 20, 64);
   limits.alarm = 1;
   malloc_trim(0);  // what the first look at the memory would do
-  Admission admission(limits, [](const Admission::Counts&) {});
+  Admission admission(limits);
   std::array<RefusableCall, 4> calls;
   for (RefusableCall& call : calls) {
     ASSERT_TRUE(admission.BeginToReceive(&call, [] { return std::chrono::hours(1); }).ok());
@@ -254,24 +238,160 @@ TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
   }
 }
 
-TEST_F(AdmissionTest, ARequestThatCountsAsMoreThanItWasAdmittedWithTakesTheRestOrEnds) {
+// While the process has no memory for requests: as if gRPC received more than all of them may.
+class AdmissionWithoutMemoryTest : public testing::Test {
+ protected:
+  static std::chrono::nanoseconds LongTime() { return std::chrono::hours(1); }
+  static RequestLimits Limits() {
+    RequestLimits limits(8 << 20, 64);
+    limits.alarm = 1;
+    return limits;
+  }
+  void SetUp() override {
+    malloc_trim(0);  // what the first look at the memory would do
+    admission_.emplace(Limits());
+  }
+  void Grow() { memory_.assign(Limits().receiving + (4 << 20), 'x'); }
+  // Long after the thread would sleep if it looked at nothing.
+  static void WaitForLooks() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+  static bool IsRefusedSoon(const RefusableCall& call) {
+    for (int i = 0; i < 400 && !call.is_refused(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return call.is_refused();
+  }
+  uint64_t CountOf(Admission::Reason reason) const {
+    return admission_->refused()[static_cast<size_t>(reason)];
+  }
+
+  std::optional<Admission> admission_;
+  std::vector<char> memory_;
+};
+
+// Requests that were received, and wait for their execution, have all room.
+TEST_F(AdmissionWithoutMemoryTest, ACallThatWaitsWhileNoneReceivesIsRefused) {
+  RefusableCall received;
+  ASSERT_TRUE(admission_->BeginToReceive(&received, LongTime).ok());
+  admission_->StillReceives(&received);
+  ASSERT_TRUE(admission_->Received(&received, Limits().receiving));
+  std::atomic<bool> is_refused{false};
+  std::thread waiter([&] {
+    RefusableCall call;
+    const absl::Status status = admission_->BeginToReceive(&call, LongTime);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    is_refused = true;
+  });
+  const auto before = std::chrono::steady_clock::now();
+  WaitForLooks();
+  EXPECT_FALSE(is_refused.load());
+  Grow();
+  waiter.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(3500))
+      << "which is less than it may wait";
+  EXPECT_EQ(CountOf(Admission::Reason::kReceive), 1U);
+  admission_->Leave(&received);
+}
+
+TEST_F(AdmissionWithoutMemoryTest, TheOnlyRequestIsTooLarge) {
+  RefusableCall call;
+  ASSERT_TRUE(admission_->BeginToReceive(&call, LongTime).ok());
+  admission_->StillReceives(&call);
+  WaitForLooks();
+  Grow();
+  ASSERT_TRUE(IsRefusedSoon(call));
+  EXPECT_EQ(call.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(CountOf(Admission::Reason::kTooLarge), 1U);
+}
+
+// It is not known whose memory it is: both may come again.
+TEST_F(AdmissionWithoutMemoryTest, ARequestIsNotTheOnlyOneWhileAnotherWaits) {
+  RefusableCall receives;
+  ASSERT_TRUE(admission_->BeginToReceive(&receives, LongTime).ok());
+  admission_->StillReceives(&receives);
+  RefusableCall received;
+  admission_->StillReceives(&received);
+  ASSERT_TRUE(admission_->Received(&received, Limits().receiving));
+  std::thread waiter([&] {
+    RefusableCall call;
+    EXPECT_FALSE(admission_->BeginToReceive(&call, LongTime).ok());
+  });
+  while (admission_->waiting() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  WaitForLooks();
+  Grow();
+  ASSERT_TRUE(IsRefusedSoon(receives));
+  EXPECT_EQ(receives.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(CountOf(Admission::Reason::kTooLarge), 0U);
+  waiter.join();
+  admission_->Leave(&received);
+}
+
+TEST_F(AdmissionWithoutMemoryTest, CallsOfSmallRequestsAreRefusedToo) {
+  std::array<RefusableCall, 4> calls;
+  for (RefusableCall& call : calls) admission_->ReceivesSmall(&call);
+  EXPECT_EQ(admission_->receiving(), 0U);
+  WaitForLooks();
+  Grow();
+  ASSERT_TRUE(IsRefusedSoon(calls[2]));
+  ASSERT_TRUE(IsRefusedSoon(calls[3]));
+  EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_FALSE(admission_->ReceivedSmall(&calls[3]));
+  EXPECT_TRUE(admission_->ReceivedSmall(&calls[0]));
+  EXPECT_TRUE(admission_->ReceivedSmall(&calls[1]));
+}
+
+TEST_F(AdmissionTest, ASmallRequestWaitsForNothingAndNotForLong) {
+  BeginAll();
+  RefusableCall quick;
+  admission_.ReceivesSmall(&quick);
+  EXPECT_TRUE(admission_.ReceivedSmall(&quick)) << "while there is no room for others";
+  RefusableCall slow;
+  const auto before = std::chrono::steady_clock::now();
+  admission_.ReceivesSmall(&slow);
+  while (!slow.is_refused()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
+  EXPECT_EQ(slow.status(), absl::UnavailableError("no request has arrived for 5 seconds"));
+  EXPECT_FALSE(admission_.ReceivedSmall(&slow));
+  EndAll();
+}
+
+TEST(RequestLimitsTest, TheAlarmLeavesWhatMayBeReceivedUntilSomebodyLooks) {
+  constexpr uint64_t kMegabyte = 1 << 20;
+  for (const uint64_t megabytes : {8, 64, 255}) {
+    const RequestLimits limits(megabytes * kMegabyte, 2048);
+    EXPECT_FALSE(limits.windows_grow) << megabytes;
+    EXPECT_EQ(limits.resident, (2 * megabytes + 128) * kMegabyte);
+    EXPECT_EQ(limits.alarm, (2 * megabytes + 64) * kMegabyte);
+  }
+  // Windows of connections take more then.
+  for (const uint64_t megabytes : {256, 512, 4096}) {
+    const RequestLimits limits(megabytes * kMegabyte, 2048);
+    EXPECT_TRUE(limits.windows_grow) << megabytes;
+    EXPECT_EQ(limits.resident, (2 * megabytes + 128) * kMegabyte);
+    EXPECT_EQ(limits.alarm, (2 * megabytes + 128) * kMegabyte - megabytes * kMegabyte / 2);
+  }
+}
+
+TEST_F(AdmissionTest, ARequestCountsAsMoreAsFarAsThereIsRoom) {
   RefusableCall call;
   ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
-  EXPECT_TRUE(admission_.CountMore(1000, 5000).ok());
-  EXPECT_EQ(admission_.executing(), 5000U);
-  admission_.EndExecution(5000);
-
-  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
   const uint64_t largest = SmallLimits().largest;
-  EXPECT_TRUE(absl::IsResourceExhausted(admission_.CountMore(1000, largest + 1)));
+  {
+    CountedMore more(&admission_, 1000);
+    EXPECT_TRUE(more.CountAs(900).ok());
+    EXPECT_EQ(admission_.executing(), 1000U);
+    EXPECT_TRUE(more.CountAs(5000).ok());
+    EXPECT_EQ(admission_.executing(), 5000U);
+    EXPECT_TRUE(absl::IsResourceExhausted(more.CountAs(largest + 1)));
+    EXPECT_EQ(admission_.executing(), 5000U);
+    RefusableCall other;
+    ASSERT_TRUE(admission_.BeginExecution(&other, largest - 6000, LongTime).ok());
+    EXPECT_TRUE(absl::IsUnavailable(more.CountAs(largest)));
+    EXPECT_EQ(admission_.executing(), largest - 1000);
+    admission_.EndExecution(largest - 6000);
+  }
+  EXPECT_EQ(admission_.executing(), 1000U);
+  admission_.EndExecution(1000);
   EXPECT_EQ(admission_.executing(), 0U);
-
-  RefusableCall other;
-  ASSERT_TRUE(admission_.BeginExecution(&other, largest - 2000, LongTime).ok());
-  ASSERT_TRUE(admission_.BeginExecution(&call, 1000, LongTime).ok());
-  EXPECT_TRUE(absl::IsUnavailable(admission_.CountMore(1000, largest)));
-  EXPECT_EQ(admission_.executing(), largest - 2000);
-  admission_.EndExecution(largest - 2000);
 }
 
 }  // namespace

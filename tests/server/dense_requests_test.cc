@@ -123,6 +123,35 @@ TEST_F(DenseRequestsTest, AreRefusedIfTheirObjectsNeedTooMuchMemory) {
   EXPECT_EQ(server_->admission().executing(), 0);
 }
 
+// Those of MutateRows, which are read without protocol buffers as far as they can be.
+TEST_F(DenseRequestsTest, BatchesAreRefusedIfWhatIsMadeOfThemNeedsTooMuchMemory) {
+  constexpr size_t kTooMany = kMemory / 4 / kCountedPerObject + 10'000;
+  const auto apply = [&](const std::string& unknown, size_t times) {
+    data::MutateRowsRequest request;
+    request.set_table_name(kDenseTable);
+    data::MutateRowsRequest::Entry* const entry = request.add_entries();
+    entry->set_row_key("r");
+    entry->add_mutations()->mutable_set_cell()->set_family_name("f");
+    EXPECT_TRUE(request.MergeFromString(FieldsOf(times, unknown)));
+    grpc::ClientContext context;
+    const auto reader = stub_->MutateRows(&context, request);
+    for (data::MutateRowsResponse response; reader->Read(&response);) {
+    }
+    return reader->Finish().error_code();
+  };
+  const std::string unknown("\x7a\x00", 2);
+  EXPECT_EQ(apply(unknown, 1000), grpc::StatusCode::OK) << "a few fields that are not known";
+  EXPECT_EQ(apply(unknown, kTooMany / 2), grpc::StatusCode::RESOURCE_EXHAUSTED)
+      << "two objects each";
+  EXPECT_EQ(apply(std::string("\x12\x04\x12\x02\x3a\x00", 6), kTooMany / 3),
+            grpc::StatusCode::RESOURCE_EXHAUSTED)
+      << "mutations of six bytes";
+  EXPECT_EQ(server_->admission().executing(), 0U);
+  const auto refused =
+      server_->admission().refused()[static_cast<size_t>(Admission::Reason::kTooLarge)];
+  EXPECT_EQ(refused, 2U);
+}
+
 TEST_F(DenseRequestsTest, ARowSetIsLimited) {
   EXPECT_EQ(Read(KeysRequest(1000)).error_code(), grpc::StatusCode::OK);
   const grpc::Status refused = Read(KeysRequest(110'000));

@@ -57,9 +57,8 @@ class SitesToFuzz {
     std::ofstream(tokens) << "admin " << kFuzzToken << "\n";
     Require(with_tokens_.ReadTokens(tokens).ok(), "the tokens are read");
     with_tokens_.SetAdministrators("admin");
-    auto acceptor = Acceptor::Start(
-        "127.0.0.1:0", 1, [](int descriptor) { close(descriptor); },
-        [](const Acceptor::Counts&) {});
+    auto acceptor = Acceptor::Start("127.0.0.1:0", 1, std::chrono::seconds(20),
+                                    [](int descriptor) { close(descriptor); });
     Require(acceptor.ok(), "a port of loopback is listened on");
     acceptor_ = *std::move(acceptor);
   }
@@ -93,7 +92,7 @@ class SitesToFuzz {
   std::unique_ptr<Database> database_;
   std::unique_ptr<Health> health_;
   Streams streams_{[] {}};
-  Admission admission_{RequestLimits(16 << 20, 16), [](const Admission::Counts&) {}};
+  Admission admission_{RequestLimits(16 << 20, 16)};
   std::unique_ptr<Acceptor> acceptor_;
   int resumed_ = 0;
   Resumption resumption_{[this] {

@@ -11,6 +11,7 @@
 
 #include "convert/mutate_rows.h"
 #include "convert/mutation.h"
+#include "convert/object_budget.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
 #include "schema/mutation_format.h"
@@ -85,8 +86,9 @@ void FuzzServerMutateRows(std::string_view bytes) {
 
   MutateRowsRequest expected;
   const bool is_request = expected.ParseFromString(whole);
+  convert::ObjectBudget any_number;
   const absl::StatusOr<convert::MutateRowsMessage> message =
-      convert::MutateRowsMessage::Read(pieces.views());
+      convert::MutateRowsMessage::Read(pieces.views(), &any_number);
   Require(message.ok() == is_request, "what protocol buffers read is read, and nothing else");
   if (message.ok()) {
     CompareWithProtobuf(expected, *message);

@@ -1,5 +1,5 @@
 // How much the rules of a ReadModifyWrite read.
-#include "client/row_rules.h"
+#include "rows/row_rules.h"
 
 #include <string>
 

@@ -1,0 +1,250 @@
+// Streams of rows: where they end, and what those hold whose clients do not read.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "google/bigtable/v2/bigtable.grpc.pb.h"
+#include "grpcpp/client_context.h"
+#include "gtest/gtest.h"
+
+#include "server/data/streams.h"
+#include "server/server_fixture.h"
+
+namespace bigtable::server {
+namespace {
+
+TEST_F(ServerTest, ALimitEndsAStreamWhereverAMessageEnds) {
+  Start();
+  Fill(2000);
+  // Messages grow from 16 KiB, so their ends fall on many of these.
+  for (int limit = 1; limit < 2000; limit += 13) {
+    grpc::ClientContext context;
+    const auto reader = stub_->ReadRows(&context, All(limit));
+    ASSERT_EQ(Drain(reader.get()), limit);
+    ASSERT_TRUE(reader->Finish().ok());
+  }
+}
+
+TEST_F(ServerTest, AStreamWhoseClientDoesNotReadHoldsNothingAndGoesOn) {
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, All(19'990));
+  data::ReadRowsResponse first;
+  ASSERT_TRUE(reader->Read(&first));
+  const Streams& streams = server_->data().streams();
+  EXPECT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  // What is written meanwhile may be seen; what was sent is not sent again, and nothing is lost.
+  int rows = Drain(reader.get());
+  for (const auto& chunk : first.chunks()) rows += chunk.commit_row() ? 1 : 0;
+  EXPECT_EQ(rows, 19'990);
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+// Within a row that is larger than what a connection buffers: of the database the call holds this
+// row alone. If it is the last row that the limit allows, there is nothing to be read after it.
+TEST_F(ServerTest, AStreamThatWaitsWithinARowHoldsNoReader) {
+  Start();
+  absl::StatusOr<Table*> table = server_->database()->OpenTable("t");
+  ASSERT_TRUE(table.ok());
+  RowMutation mutation("large");
+  for (int i = 0; i < 12; ++i) {
+    mutation.Set(absl::StrCat("f:q", i), Timestamp(1000), std::string(2 << 20, 'v'));
+  }
+  ASSERT_TRUE((*table)->Apply(mutation).ok());
+  ASSERT_TRUE(Set("next", "v").ok());
+  for (const int limit : {0, 1}) {
+    grpc::ClientContext context;
+    const auto reader = stub_->ReadRows(&context, All(limit));
+    const Streams& streams = server_->data().streams();
+    EXPECT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+    EXPECT_EQ(Drain(reader.get()), limit == 1 ? 1 : 2);
+    EXPECT_TRUE(reader->Finish().ok());
+  }
+}
+
+// What regular expressions hold is released with the reader.
+TEST_F(ServerTest, AStreamThatWasReleasedGoesOnWithItsFilter) {
+  Start();
+  Fill(20'000);
+  data::ReadRowsRequest request = All();
+  request.mutable_filter()->set_value_regex_filter("[a-y]+");
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, request);
+  data::ReadRowsResponse first;
+  ASSERT_TRUE(reader->Read(&first));
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  EXPECT_EQ(server_->database()->Statistics().memory_reads, 0u);
+  int rows = Drain(reader.get());
+  for (const auto& chunk : first.chunks()) rows += chunk.commit_row() ? 1 : 0;
+  EXPECT_EQ(rows, 20'000 - 769);  // of 'z'
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST_F(ServerTest, ACancelledStreamEnds) {
+  Start();
+  Fill(20'000);
+  {
+    grpc::ClientContext context;
+    const auto reader = stub_->ReadRows(&context, All());
+    data::ReadRowsResponse response;
+    ASSERT_TRUE(reader->Read(&response));
+    context.TryCancel();
+    EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  EXPECT_TRUE(Eventually([&] { return server_->data().streams().running() == 0; }));
+}
+
+// The filter passes nothing and takes seconds: no message is sent by which the call could notice.
+TEST_F(ServerTest, ACancelledStreamThatSendsNothingStopsReading) {
+  Start();
+  Fill(30'000);
+  data::ReadRowsRequest request = All();
+  *request.mutable_filter() = SlowFilter();
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, request);
+  ASSERT_TRUE(Eventually([&] { return server_->data().streams().running() == 1; }));
+  const auto before = std::chrono::steady_clock::now();
+  context.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  ASSERT_TRUE(Eventually([&] { return server_->data().streams().running() == 0; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(1));
+  const auto cancelled = [&] {
+    return server_->monitor().calls().Read(Method::kReadRows).by_code[grpc::StatusCode::CANCELLED];
+  };
+  EXPECT_TRUE(Eventually([&] { return cancelled() == 1; }));
+}
+
+TEST_F(ServerTest, AStreamThatIsCancelledWhileItWaitsEnds) {
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, All());
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  context.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_TRUE(Eventually([&] { return streams.running() == 0 && streams.waiting() == 0; }));
+}
+
+TEST_F(ServerTest, OpenStreamsAreLimitedByTheMemory) {
+  options_.memory = 8 << 20;
+  constexpr size_t kMost = (8 << 20) / (32 << 10);
+  Start();
+  Fill(2'000);
+  // On a busy machine a client with probes takes whole streams.
+  stub_ = Connect(/*probes=*/false);
+  const Streams& streams = server_->data().streams();
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<data::ReadRowsResponse>>> readers;
+  for (size_t i = 1; i <= kMost; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(stub_->ReadRows(contexts.back().get(), All()));
+    // Few begin at once: with so little memory, the server receives sixteen requests of a size that
+    // it does not know.
+    if (i % 16 == 0) {
+      ASSERT_TRUE(Eventually([&] { return streams.running() == i; }));
+    }
+  }
+  ASSERT_TRUE(Eventually([&] { return streams.waiting() == kMost; }));
+  const auto read = [&] {
+    grpc::ClientContext context;
+    data::ReadRowsRequest one = All();
+    one.mutable_rows()->add_row_keys("row1");
+    const auto reader = stub_->ReadRows(&context, one);
+    for (data::ReadRowsResponse response; reader->Read(&response);) {
+    }
+    return reader->Finish().error_code();
+  };
+  EXPECT_EQ(read(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(Set("row1", "v").ok());
+  contexts.front()->TryCancel();
+  EXPECT_TRUE(Eventually([&] { return streams.running() < kMost; }));
+  EXPECT_EQ(read(), grpc::StatusCode::OK);
+  for (const auto& context : contexts) context->TryCancel();
+  for (const auto& reader : readers) EXPECT_FALSE(reader->Finish().ok());
+}
+
+// Its reader, which was released, is not opened once more, only to fail.
+TEST_F(ServerTest, AStreamWhoseDeadlinePassesWhileItWaitsEnds) {
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(3));
+  const auto reader = stub_->ReadRows(&context, All());
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.waiting() == 1 && streams.holding() == 0; }));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_TRUE(Eventually([&] { return streams.running() == 0 && streams.waiting() == 0; }));
+  std::ifstream log(options_.directory + "/LOG");
+  const std::string text(std::istreambuf_iterator<char>(log), {});
+  EXPECT_FALSE(text.empty());
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("did not check its status")));
+}
+
+// More than there are threads that wait for requests.
+TEST_F(ServerTest, ReadsThatTakeLongDoNotHoldUpOthers) {
+  Start();
+  Fill(30'000);
+  data::ReadRowsRequest request = All();
+  *request.mutable_filter() = SlowFilter();
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<data::ReadRowsResponse>>> readers;
+  for (int i = 0; i < 30; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(stub_->ReadRows(contexts.back().get(), request));
+  }
+  const Streams& streams = server_->data().streams();
+  ASSERT_TRUE(Eventually([&] { return streams.running() == 30; }));
+  EXPECT_TRUE(Set("row1", "v").ok());
+  data::ReadRowsRequest one = All();
+  one.mutable_rows()->add_row_keys("row1");
+  grpc::ClientContext context;
+  EXPECT_EQ(Drain(stub_->ReadRows(&context, one).get()), 1);
+  EXPECT_EQ(streams.running(), 30);  // which have not ended
+  for (const auto& stream : contexts) stream->TryCancel();
+  for (const auto& reader : readers) {
+    EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  EXPECT_TRUE(Eventually([&] { return streams.running() == 0; }));
+}
+
+TEST_F(ServerTest, ADeadlineEndsACall) {
+  Start();
+  Fill(20'000);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
+  const auto reader = stub_->ReadRows(&context, All());
+  data::ReadRowsResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  while (reader->Read(&response)) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_TRUE(Eventually([&] { return server_->data().streams().running() == 0; }));
+}
+
+TEST_F(ServerTest, RequestStatisticsComeWithTheLastMessage) {
+  Start();
+  Fill(100);
+  data::ReadRowsRequest request = All();
+  request.set_request_stats_view(data::ReadRowsRequest::REQUEST_STATS_FULL);
+  grpc::ClientContext context;
+  const auto reader = stub_->ReadRows(&context, request);
+  data::ReadRowsResponse response;
+  data::RequestStats stats;
+  while (reader->Read(&response)) {
+    if (response.has_request_stats()) stats = response.request_stats();
+  }
+  const auto& counts = stats.full_read_stats_view().read_iteration_stats();
+  EXPECT_EQ(counts.rows_returned_count(), 100);
+  EXPECT_EQ(counts.cells_returned_count(), 100);
+}
+
+}  // namespace
+}  // namespace bigtable::server
