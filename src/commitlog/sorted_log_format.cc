@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 #include "base/checksum.h"
 #include "base/strings.h"
@@ -52,9 +53,7 @@ bool PiecesAreSound(const std::vector<SortedPieceSummary>& pieces) {
 }  // namespace
 
 std::string SortedPieceName(uint64_t number) {
-  std::string digits = Cat(number);
-  if (digits.size() < 8) digits.insert(0, 8 - digits.size(), '0');
-  return Cat(kPiecePrefix, digits);
+  return absl::StrCat(ToAbsl(kPiecePrefix), absl::Dec(number, absl::kZeroPad8));
 }
 
 std::optional<uint64_t> ParseSortedPieceName(std::string_view name) {
