@@ -32,7 +32,8 @@ class ServerLockTest : public testing::Test {
 
   void SetUp() override {
     ASSERT_OK_AND_ASSIGN(service_, LocalLockService::Open(&file_system_, "/ls", &clock_));
-    ASSERT_OK_AND_ASSIGN(master_, service_->OpenSession({}));
+    ASSERT_OK_AND_ASSIGN(
+        master_, service_->OpenSession({.owner = "master", .lease = absl::InfiniteDuration()}));
     ASSERT_OK_AND_ASSIGN(lock_, Create("one"));
   }
   absl::StatusOr<std::unique_ptr<ServerLock>> Create(std::string_view name) {
