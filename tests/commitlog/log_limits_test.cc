@@ -262,6 +262,12 @@ TEST(LogDirectoryTest, ACopyHasAllBytesOfTheSegmentsFromTheFirstOn) {
   EXPECT_STATUS(kUnavailable, "no sync", CopyLog(&fs, "log", 2));
   EXPECT_FALSE(base.FileExists(Cat("log/", kTemporarySegmentName)));
   EXPECT_EQ(*base.ReadFile(SegmentPath(2)), Payload(2, kMebibyte - 1));
+  for (const FileCall call : {FileCall::kRenameFile, FileCall::kSyncDirectory, FileCall::kAppend,
+                              FileCall::kClose, FileCall::kRead}) {
+    fs.ClearFaults();
+    fs.FailCalls({{call}, ""}, absl::UnavailableError("failed"));
+    EXPECT_STATUS(kUnavailable, "failed", CopyLog(&fs, "log", 2));
+  }
 }
 
 TEST(LogDirectoryTest, OnlyFilesOfALogAreRemoved) {

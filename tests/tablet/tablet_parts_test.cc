@@ -18,6 +18,7 @@
 #include "support/server_fixture.h"
 #include "tablet/compaction_picker.h"
 #include "tablet/group_statistics.h"
+#include "tablet/merging_compaction.h"
 #include "tablet/storage_usage.h"
 #include "tablet/tablet_change.h"
 #include "tablet/unread_versions.h"
@@ -287,6 +288,53 @@ TEST_F(TabletPartsTest, APickIsOfRunsThatCanBeMerged) {
   layout.families[0].compaction_filter = "unknown-filter";
   server_->SetLayout(tablet_.get(), std::make_shared<const TableLayout>(layout));
   EXPECT_FALSE(picks());
+}
+
+// Only if its policy drops them.
+TEST_F(TabletPartsTest, AFileWhoseCellsHaveExpiredIsDropped) {
+  ASSERT_OK(SetAt("a", "q", 1));
+  ASSERT_NO_FATAL_FAILURE(Flush());
+  TableLayout layout = *tablet_->Layout();
+  layout.families[0].gc = GcRule::MaxAge(absl::Seconds(1));
+  const auto pick = [&](CompactionStyle style) {
+    layout.groups[0].options.compaction = style;
+    server_->SetLayout(tablet_.get(), std::make_shared<const TableLayout>(layout));
+    return PickCompaction(*tablet_, 0).value();
+  };
+  EXPECT_EQ(pick(CompactionStyle::kNone), std::nullopt);
+  for (const CompactionStyle style :
+       {CompactionStyle::kFifo, CompactionStyle::kSizeTiered, CompactionStyle::kLeveled}) {
+    const std::optional<CompactionPick> drop = pick(style);
+    ASSERT_TRUE(drop.has_value());
+    EXPECT_EQ(drop->kind, CompactionPick::Kind::kDrop);
+    EXPECT_EQ(drop->files, std::vector<uint64_t>{NumberOfRun(0)});
+  }
+}
+
+// The middle is where half of the bytes are reached.
+TEST_F(TabletPartsTest, TheMiddleOfFourEqualRowsIsTheSecond) {
+  for (int i = 0; i < 4; ++i) ASSERT_OK(Write(Number(i), std::string(30'000, 'v')));
+  ASSERT_NO_FATAL_FAILURE(Flush());
+  EXPECT_EQ(MiddleRow(*tablet_, 0), Number(1));
+}
+
+TEST_F(TabletPartsTest, OnlyAFileThatGetsAnotherOrderIsMoved) {
+  for (const bool is_moved_file_newer : {false, true}) {
+    const std::string lone = is_moved_file_newer ? "z" : "a";
+    const std::string merged = is_moved_file_newer ? "a" : "z";
+    for (const std::string& row : {std::string("a"), std::string("z"), merged}) {
+      ASSERT_OK(Write(row));
+      ASSERT_NO_FATAL_FAILURE(Flush());
+    }
+    ASSERT_EQ(tablet_->Version()->groups()[0].runs.size(), 2u);
+    MergingCompaction compaction(tablet_.get(), 0, {.first = 0, .count = 2}, false);
+    ASSERT_OK(compaction.Run(nullptr));
+    EXPECT_EQ(compaction.outcome().bytes_moved > 0, is_moved_file_newer) << lone;
+    EXPECT_EQ(tablet_->Version()->groups()[0].runs.size(), 1u);
+    EXPECT_EQ(tablet_->Version()->groups()[0].runs[0].files.size(), 2u);
+    ASSERT_OK(background_.CompactTablet(server_.get(), tablet_, {}));
+    server_->Empty(tablet_.get());
+  }
 }
 
 // --- The state ---

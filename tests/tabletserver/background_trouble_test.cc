@@ -1,5 +1,6 @@
 // What is known of flushes and compactions that fail, and which calls they keep waiting. Without
 // the threads of background work: calls do it.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -152,6 +153,43 @@ TEST_F(BackgroundTroubleTest, ACompactionThatFailsIsListedUntilOneSucceeds) {
   EXPECT_EQ(counters.merging_bytes_written, statistics.merging.bytes_written);
   EXPECT_GT(counters.merging_bytes_read, counters.merging_bytes_written);
   EXPECT_EQ(counters.moved_bytes, 0u);
+}
+
+// If METADATA may name its files, they stay.
+TEST_F(BackgroundTroubleTest, ACompactionThatIsNotCommittedLeavesNoFiles) {
+  ASSERT_NO_FATAL_FAILURE(MakeRuns(2));
+  const auto files = [&] {
+    const std::vector<std::string> all = file_system_.AllFiles();
+    return std::count_if(all.begin(), all.end(),
+                         [](const std::string& path) { return path.ends_with(".sst"); });
+  };
+  EXPECT_EQ(files(), 2);
+  faulty_.FailCalls({{FileCall::kSyncDirectory}, ""}, absl::UnavailableError("no sync"));
+  EXPECT_STATUS(kUnavailable, "no sync", Compact());
+  EXPECT_EQ(files(), 2);
+  faulty_.ClearFaults();
+  faulty_.FailCalls({{FileCall::kNewRandomAccessFile}, ".sst"}, absl::UnavailableError("no open"));
+  EXPECT_STATUS(kUnavailable, "no open", Compact());
+  EXPECT_EQ(files(), 2);
+  faulty_.ClearFaults();
+  LimitedStore store(&root_, 1);
+  store.status = absl::UnavailableError("no METADATA");
+  store.is_in_doubt = false;
+  server_->mutable_environment()->store = &store;
+  EXPECT_STATUS(kUnavailable, "no METADATA", Compact());
+  EXPECT_EQ(files(), 2);
+  EXPECT_OK(background_.compaction_error());
+  store.is_in_doubt = true;
+  EXPECT_STATUS(kUnavailable, "no METADATA", Compact());
+  EXPECT_EQ(files(), 3);
+  EXPECT_STATUS(kUnavailable, "no METADATA", background_.compaction_error());
+}
+
+TEST_F(BackgroundTroubleTest, ATableThatWasDeletedMeanwhileTakesNoWrites) {
+  ASSERT_OK(Write("row"));
+  tablet_->flags().MarkRemoved();
+  EXPECT_STATUS(kNotFound, "table t was deleted", Write("row"));
+  EXPECT_EQ(server_->writer().rows_written(), 1u);
 }
 
 TEST_F(BackgroundTroubleTest, TheTroubleOfATabletThatHasEndedIsForgotten) {
