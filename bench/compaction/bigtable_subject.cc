@@ -13,7 +13,7 @@
 
 #include "bigtable/bigtable.h"
 
-#include "common/strings.h"
+#include "base/strings.h"
 #include "common/workload.h"
 #include "subject.h"
 

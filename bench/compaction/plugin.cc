@@ -12,7 +12,7 @@
 
 #include "bigtable/compaction_policy.h"
 
-#include "common/strings.h"
+#include "base/strings.h"
 
 namespace bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <utility>
 
-#include "common/strings.h"
+#include "base/strings.h"
 
 namespace bench {
 

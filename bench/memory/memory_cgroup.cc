@@ -11,7 +11,7 @@
 
 #include "absl/strings/match.h"
 
-#include "common/strings.h"
+#include "base/strings.h"
 
 namespace bench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/numbers.h"
 
-#include "common/strings.h"
+#include "base/strings.h"
 
 namespace bench {
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/strings.h"
+#include "base/strings.h"
 
 namespace bench {
 

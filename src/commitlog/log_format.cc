@@ -3,6 +3,8 @@
 #include <atomic>
 #include <charconv>
 
+#include "absl/strings/str_cat.h"
+
 #include "base/strings.h"
 
 namespace bigtable {
@@ -14,30 +16,20 @@ uint64_t SegmentSalt(uint64_t secret, uint64_t number) {
 }
 
 std::string SegmentName(uint64_t number) {
-  std::string digits = Cat(number);
-  if (digits.size() < 8) digits.insert(0, 8 - digits.size(), '0');
-  return Cat(digits, ".log");
+  return absl::StrCat(absl::Dec(number, absl::kZeroPad8), ".log");
 }
 
 std::optional<uint64_t> ParseSegmentName(std::string_view name) {
-  constexpr std::string_view kExtension = ".log";
-  if (name.size() < 8 + kExtension.size() || name.size() > 19 + kExtension.size()) return {};
-  if (!name.ends_with(kExtension)) return {};
   uint64_t number = 0;
-  for (const char c : name.substr(0, name.size() - kExtension.size())) {
-    if (c < '0' || c > '9') return {};
-    number = number * 10 + static_cast<uint64_t>(c - '0');
-  }
-  if (SegmentName(number) != name) return {};  // another spelling of the same number
+  std::from_chars(name.data(), name.data() + name.size(), number);
+  if (SegmentName(number) != name) return {};  // also another spelling of the same number
   return number;
 }
 
 constexpr std::string_view kPiecePrefix = "sorted-";
 
 std::string SortedPieceName(uint64_t number) {
-  std::string digits = Cat(number);
-  if (digits.size() < 8) digits.insert(0, 8 - digits.size(), '0');
-  return Cat(kPiecePrefix, digits);
+  return absl::StrCat(ToAbsl(kPiecePrefix), absl::Dec(number, absl::kZeroPad8));
 }
 
 std::optional<uint64_t> ParseSortedPieceName(std::string_view name) {

@@ -38,7 +38,6 @@ KeyNumbers::KeyNumbers(std::string prefix, std::span<const std::string_view> key
     : prefix_(std::move(prefix)) {
   std::vector<Group> groups;
   for (size_t i = 0, end = 0; i < keys.size(); i = end) {
-    end = i + 1;
     const uint64_t eight = KeyNumberBehind(prefix_, keys[i]);
     while (end < keys.size() && KeyNumberBehind(prefix_, keys[end]) == eight) ++end;
     // The smallest and the largest number are also those of keys without the prefix.

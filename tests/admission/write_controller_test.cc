@@ -269,6 +269,31 @@ TEST_F(WriteControllerTest, MemoryThatNoFlushFreesDelaysNoWriter) {
   background_.Stop();
 }
 
+// Counts the flushes that are requested of it.
+class CountedFlushes final : public MemtableHolder {
+ public:
+  bool IsWritingOut() const override { return false; }
+  uint64_t LargestMemtable() const override { return 1; }
+  bool WriteOutLargest() override { return ++requested > 0; }
+  void OnProgress() override {}
+
+  int requested = 0;
+};
+
+TEST_F(WriteControllerTest, OnlyAWriteBeyondTheLimitRequestsFlushes) {
+  BudgetAccess::RemoveHolder(large_, &flushes_);
+  CountedFlushes counted;
+  BudgetAccess::AddHolder(large_, &counted);
+  SetMemory(kSoft / 2);
+  const auto room = static_cast<uint64_t>(kHard - kSoft / 2);
+  EXPECT_OK(Admit(room));
+  EXPECT_EQ(counted.requested, 0);
+  EXPECT_STATUS(kDeadlineExceeded, "held back", Admit(room + 1, For(absl::Milliseconds(20))));
+  EXPECT_GT(counted.requested, 0);
+  BudgetAccess::RemoveHolder(large_, &counted);
+  BudgetAccess::AddHolder(large_, &flushes_);
+}
+
 // --- With a server that flushes ---
 
 class FlushingControllerTest : public ServerFixture {

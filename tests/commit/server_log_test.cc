@@ -80,6 +80,24 @@ TEST_F(ServerLogTest, ASegmentThatIsEndedMeanwhileIsReleasedOnlyAfterCommitsWere
   EXPECT_LT(server_->log().LiveBytes(), live);
 }
 
+// Each of them waits for another one's.
+TEST_F(ServerLogTest, UpkeepKeepsTheDeadlineOfItsCall) {
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(server_->log().Get()->Sync());
+  faulty_.StallCalls({{FileCall::kLogSync}, "STATE"});
+  std::thread attesting([&] { EXPECT_OK(server_->log().Attest()); });
+  ASSERT_TRUE(faulty_.WaitUntilStalled(1));
+  const auto soon = [] { return CallLimits{.deadline = Deadline::In(absl::Milliseconds(20))}; };
+  ServerLog& log = server_->log();
+  EXPECT_STATUS(kDeadlineExceeded, "upkeep of the log", log.Maintain(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "upkeep of the log", log.Attest(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "upkeep of the log", log.PrepareFreshSpare(soon()).status());
+  EXPECT_STATUS(kDeadlineExceeded, "upkeep of the log", log.Trim(soon()));
+  faulty_.ReleaseCalls();
+  attesting.join();
+  EXPECT_OK(log.Maintain());
+}
+
 // The server that takes over reads and removes the files.
 TEST_F(ServerLogTest, TheLogOfAnEndedServerGetsNoFreshFile) {
   ASSERT_OK(Write("row"));

@@ -149,5 +149,56 @@ TEST(HyperLogLogTest, WhatIsNotAStateIsInvalid) {
   }
 }
 
+std::string EntryOf(uint32_t index, uint32_t rank) {
+  const uint32_t value = index << 6 | rank;
+  return std::string(
+      {static_cast<char>(value >> 16), static_cast<char>(value >> 8), static_cast<char>(value)});
+}
+
+TEST(HyperLogLogLimitsTest, AStateIsOneAtItsLimits) {
+  const auto check = [](const std::string& state) { return HyperLogLog().CheckState(state); };
+  constexpr uint32_t kMostRank = HyperLogLog::kRestBits + 1;
+  constexpr uint32_t kLastRegister = HyperLogLog::kRegisters - 1;
+  EXPECT_OK(check(Empty() + EntryOf(0, 1)));
+  EXPECT_OK(check(Empty() + EntryOf(kLastRegister, kMostRank)));
+  EXPECT_OK(check(Empty() + EntryOf(4, 1) + EntryOf(5, 1)));
+  EXPECT_STATUS(kInvalidArgument, "not one of a register", check(Empty() + EntryOf(0, 0)));
+  EXPECT_STATUS(kInvalidArgument, "not one of a register",
+                check(Empty() + EntryOf(0, kMostRank + 1)));
+  EXPECT_STATUS(kInvalidArgument, "not one of a register",
+                check(Empty() + EntryOf(kLastRegister + 1, 1)));
+  EXPECT_STATUS(kInvalidArgument, "not in order", check(Empty() + EntryOf(5, 1) + EntryOf(5, 2)));
+  EXPECT_STATUS(kInvalidArgument, "not in order", check(Empty() + EntryOf(5, 1) + EntryOf(4, 1)));
+  EXPECT_STATUS(kInvalidArgument, "it has 3 bytes", check(Empty() + "ab"));
+
+  std::string dense(1 + HyperLogLog::kRegisters, '\0');
+  dense[0] = 2;
+  dense[1] = dense.back() = static_cast<char>(kMostRank);
+  EXPECT_OK(check(dense));
+  for (const size_t at : {size_t{1}, dense.size() - 1}) {
+    std::string bad = dense;
+    bad[at] = static_cast<char>(kMostRank + 1);
+    EXPECT_STATUS(kInvalidArgument, "rank is too large", check(bad));
+  }
+}
+
+TEST(HyperLogLogLimitsTest, AStateBecomesDenseWhenItHasMoreEntriesThanASparseOneMay) {
+  std::string state = Empty();
+  for (uint32_t i = 0; i < HyperLogLog::kMostSparse; ++i) state += EntryOf(i, 3);
+  EXPECT_EQ(state.size(), 1 + 3 * HyperLogLog::kMostSparse);
+  EXPECT_OK(HyperLogLog().CheckState(state));
+  std::string larger = state;
+  const std::string one =
+      HyperLogLog::StateOfHash(uint64_t{HyperLogLog::kMostSparse} << HyperLogLog::kRestBits);
+  EXPECT_STATUS(kInvalidArgument, "bytes", HyperLogLog().CheckState(larger + one.substr(1)));
+  ASSERT_OK(HyperLogLog().Merge(one, &larger));
+  EXPECT_EQ(larger.size(), 1 + HyperLogLog::kRegisters);
+  EXPECT_OK(HyperLogLog().CheckState(larger));
+  // Whichever of the two is dense.
+  std::string other = one;
+  ASSERT_OK(HyperLogLog().Merge(larger, &other));
+  EXPECT_EQ(other, larger);
+}
+
 }  // namespace
 }  // namespace bigtable

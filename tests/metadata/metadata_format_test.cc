@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "base/coding.h"
@@ -247,6 +249,49 @@ TEST(MetadataFormatTest, ATabletsRowsAreDecodedAsTheyWereEncoded) {
     }
     EXPECT_EQ(state.rows, rows);
   }
+}
+
+TEST(MetadataFormatTest, WhatDoesNotChangeIsNotWritten) {
+  EXPECT_EQ(EncodeChange({}), "");
+  EXPECT_EQ(EncodeLocation(""), "");
+  EXPECT_NE(EncodeChange({.last_timestamp = 1}), "");
+  MetadataCells cells;
+  ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeNewTablet(RowRange::All())));
+  EXPECT_EQ(cells.cells().size(), 1u);  // but a new tablet has a row
+}
+
+TEST(MetadataFormatTest, MarksServersAndEventsAreInTheirFamilies) {
+  EXPECT_EQ(MarkOfCell("info", "pending"), TabletMark::kPending);
+  EXPECT_EQ(MarkOfCell("info", "merging"), TabletMark::kMerging);
+  EXPECT_EQ(MarkOfCell("info", "begin_row"), TabletMark::kNone);
+  EXPECT_EQ(MarkOfCell("file", "pending"), TabletMark::kNone);
+  MetadataCells cells;
+  ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeMerging() + EncodeLocation("server-7")));
+  EXPECT_EQ(cells.cells().size(), 2u);
+  const std::string& location = cells.cells().at({"location", "server"});
+  EXPECT_EQ(ServerOfCell("location", location), "server-7");
+  EXPECT_EQ(ServerOfCell("info", location), std::nullopt);
+  EXPECT_EQ(ServerOfCell("location", location.substr(0, location.size() - 1)), std::nullopt);
+  EXPECT_EQ(ServerOfCell("location", "\2" + location.substr(1)), std::nullopt);
+  ASSERT_NO_FATAL_FAILURE(cells.Apply(EncodeNoMark()));
+  EXPECT_EQ(cells.cells().size(), 1u);
+  const std::pair<TabletEventKind, std::string> events[] = {
+      {TabletEventKind::kLoaded, "loaded"},
+      {TabletEventKind::kSplit, "split"},
+      {TabletEventKind::kMerged, "merged"},
+      {TabletEventKind::kCompacted, "compacted"}};
+  for (const auto& [kind, name] : events) {
+    const std::string bytes = EncodeEvent(kind, absl::FromUnixMicros(77), "detail");
+    OperationReader reader(bytes);
+    MutationOperation operation;
+    ASSERT_TRUE(reader.Next(&operation));
+    EXPECT_EQ(operation.family, "event");
+    EXPECT_EQ(operation.qualifier, name);
+    EXPECT_EQ(operation.timestamp, 77);
+    EXPECT_EQ(operation.value, "\1\6detail");
+  }
+  EXPECT_EQ(MetadataLayout().FindFamily("event")->gc.max_versions(), 8);
+  EXPECT_EQ(MetadataLayout().FindFamily("file")->gc.max_versions(), std::nullopt);
 }
 
 // Lookups do not wait for a disk.

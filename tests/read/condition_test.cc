@@ -44,6 +44,23 @@ TEST_F(ConditionTest, NoCellPassesAfterTheLimitOfThePredicate) {
   EXPECT_FALSE(Passes(Filter::Chain(Filter::CellsRowLimit(1), Filter::ValueRegex("b|c"))));
 }
 
+// What comes before a Condition runs for its predicate first, and then again.
+TEST_F(ConditionTest, WhatComesBeforeItBeginsAnew) {
+  const Filter all = Filter::Interleave(Filter(), Filter::BlockAll());
+  const Filter no = Filter::ValueRegex("d");
+  const auto read = [&](const Filter& before) {
+    const absl::StatusOr<Row> row = table_->ReadRow(
+        "row", Filter::Chain(all, before, Filter::Condition(no, Filter::BlockAll(), Filter())));
+    EXPECT_OK(row.status());
+    return row.ok() ? row->cells().size() : 0;
+  };
+  EXPECT_EQ(read(Filter::CellsRowLimit(1)), 1u);
+  EXPECT_EQ(read(Filter::CellsRowLimit(2)), 2u);
+  EXPECT_EQ(read(Filter::CellsRowOffset(1)), 2u);
+  EXPECT_EQ(read(Filter::Latest(1)), 3u);
+  EXPECT_EQ(read(Filter::Interleave(Filter::CellsRowLimit(1), Filter::CellsRowLimit(2))), 3u);
+}
+
 TEST_F(ConditionTest, NoCellPassesAfterALimitBeforeTheCondition) {
   EXPECT_TRUE(Passes(Filter::ValueRegex("b"), Filter::CellsRowLimit(2)));
   EXPECT_FALSE(Passes(Filter::ValueRegex("b|c"), Filter::CellsRowLimit(1)));
