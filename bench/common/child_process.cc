@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <utility>
 
-#include "base/strings.h"
 #include "common/interrupt.h"
+#include "common/strings.h"
 
 extern char** environ;
 

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 

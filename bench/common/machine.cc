@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_format.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {

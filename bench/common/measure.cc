@@ -17,7 +17,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 

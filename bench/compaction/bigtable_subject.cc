@@ -13,7 +13,7 @@
 
 #include "bigtable/bigtable.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "subject.h"
 

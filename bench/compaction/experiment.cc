@@ -10,9 +10,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "base/strings.h"
 #include "common/interrupt.h"
 #include "common/measure.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "probe.h"
 #include "subject.h"

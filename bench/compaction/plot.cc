@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_format.h"
 
-#include "base/strings.h"
 #include "common/gnuplot.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {

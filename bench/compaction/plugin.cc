@@ -12,7 +12,7 @@
 
 #include "bigtable/compaction_policy.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {

@@ -13,7 +13,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "paper/peer_settings.h"
 #include "rocksdb/db.h"

@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 #include <utility>
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 

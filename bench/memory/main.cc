@@ -25,10 +25,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 
-#include "base/strings.h"
 #include "common/flags.h"
 #include "common/interrupt.h"
 #include "common/machine.h"
+#include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
 #include "disk_readahead.h"

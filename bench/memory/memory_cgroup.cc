@@ -11,7 +11,7 @@
 
 #include "absl/strings/match.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {

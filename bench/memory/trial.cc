@@ -16,9 +16,9 @@
 
 #include "bigtable/bigtable.h"
 
-#include "base/strings.h"
 #include "common/child_process.h"
 #include "common/measure.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "memory_cgroup.h"
 

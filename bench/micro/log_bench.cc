@@ -15,11 +15,11 @@
 
 #include "base/sequence.h"
 #include "base/status.h"
-#include "base/strings.h"
 #include "commit/group_commit.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/log_format.h"
 #include "common.h"
+#include "common/strings.h"
 #include "filesystem/posix_file_system.h"
 
 namespace bigtable {

@@ -13,9 +13,9 @@
 #include "benchmark/benchmark.h"
 
 #include "base/status.h"
-#include "base/strings.h"
 #include "commitlog/commit_log.h"
 #include "common.h"
+#include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "recovery/log_sorter.h"
 #include "recovery/sorted_log.h"

@@ -22,8 +22,8 @@
 
 #include "bigtable/bigtable.h"
 
-#include "base/strings.h"
 #include "common/flags.h"
+#include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
 

@@ -18,11 +18,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_format.h"
 
-#include "base/strings.h"
 #include "common/flags.h"
 #include "common/interrupt.h"
 #include "common/machine.h"
 #include "common/median.h"
+#include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "store.h"
 #include "work.h"

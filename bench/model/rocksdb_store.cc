@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "paper/peer_settings.h"
 #include "rocksdb/db.h"

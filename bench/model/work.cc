@@ -10,8 +10,8 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "base/strings.h"
 #include "common/measure.h"
+#include "common/strings.h"
 #include "common/workload.h"
 
 namespace bench {

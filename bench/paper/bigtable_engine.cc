@@ -16,7 +16,7 @@
 
 #include "bigtable/bigtable.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "engine.h"
 

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 #include "engine.h"
 #include "leveldb/db.h"
 #include "peer_settings.h"

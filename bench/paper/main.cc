@@ -27,9 +27,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
-#include "base/strings.h"
 #include "common/flags.h"
 #include "common/machine.h"
+#include "common/strings.h"
 #include "engine.h"
 #include "json.h"
 #include "plot.h"

@@ -9,8 +9,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 
-#include "base/strings.h"
 #include "common/gnuplot.h"
+#include "common/strings.h"
 
 namespace bench {
 namespace {

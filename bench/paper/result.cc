@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 

@@ -10,7 +10,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 #include "engine.h"
 #include "peer_settings.h"
 #include "rocksdb/db.h"

@@ -11,10 +11,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
-#include "base/strings.h"
 #include "child.h"
 #include "common/child_process.h"
 #include "common/interrupt.h"
+#include "common/strings.h"
 #include "common/temporary_directory.h"
 
 namespace bench {

@@ -25,9 +25,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 
-#include "base/strings.h"
 #include "common/flags.h"
 #include "common/machine.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "paper/result.h"
 #include "paper/runner.h"

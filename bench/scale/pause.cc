@@ -11,8 +11,8 @@
 
 #include "bigtable/bigtable.h"
 
-#include "base/strings.h"
 #include "common/measure.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "pacer.h"
 #include "paper/bigtable_engine.h"

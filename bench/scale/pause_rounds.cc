@@ -13,10 +13,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 
-#include "base/strings.h"
 #include "common/child_process.h"
 #include "common/interrupt.h"
 #include "common/median.h"
+#include "common/strings.h"
 #include "common/temporary_directory.h"
 
 namespace bench {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_format.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 #include "paper/json.h"
 #include "paper/result.h"
 #include "spread.h"

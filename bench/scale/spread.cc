@@ -4,7 +4,7 @@
 
 #include "absl/strings/numbers.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 

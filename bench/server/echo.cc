@@ -12,7 +12,7 @@
 #include "grpcpp/server.h"
 #include "grpcpp/server_builder.h"
 
-#include "base/strings.h"
+#include "common/strings.h"
 #include "common/workload.h"
 #include "server/load.h"
 

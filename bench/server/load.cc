@@ -14,8 +14,8 @@
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
 
-#include "base/strings.h"
 #include "common/measure.h"
+#include "common/strings.h"
 #include "common/workload.h"
 
 namespace bench {

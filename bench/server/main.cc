@@ -16,9 +16,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "base/strings.h"
 #include "common/machine.h"
 #include "common/median.h"
+#include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
 #include "server/echo.h"

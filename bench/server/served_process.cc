@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/strings.h"
+#include "common/strings.h"
 
 namespace bench {
 

@@ -42,7 +42,7 @@ file src/sstable/block.h << 'END'
 #endif
 END
 file src/sstable/block.cc << 'END'
-// #include "routing/table_impl.h"
+// #include "client/table.h"
 #include "sstable/block.h"
 #include "base/coding.h"
 END
@@ -89,7 +89,7 @@ END
 file src/base/upwards.cc << 'END'
 #include "base/coding.h"
   #  include "sstable/block.h"
-#include <routing/table_impl.h>
+#include <client/table.h>
 #include "coding.h"
 #include "google/protobuf/message.h"
 END
