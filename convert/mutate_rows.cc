@@ -225,7 +225,7 @@ absl::StatusOr<MutateRowsMessage> MutateRowsMessage::Read(Pieces pieces, ObjectB
     MutateRowsMessage message;
     if (message.ReadPlain(pieces, budget)) return message;
   }
-  SERVER_RETURN_IF_ERROR(budget->status());
+  BT_RETURN_IF_ERROR(budget->status());
   budget->StartOver();
   absl::StatusOr<std::string> rewritten = Rewrite(pieces, budget);
   if (!rewritten.ok()) return rewritten.status();
@@ -234,7 +234,7 @@ absl::StatusOr<MutateRowsMessage> MutateRowsMessage::Read(Pieces pieces, ObjectB
   plain.rewritten_ = std::make_unique<std::string>(*std::move(rewritten));
   const std::string_view bytes = *plain.rewritten_;
   if (plain.ReadPlain({&bytes, 1}, budget)) return plain;
-  SERVER_RETURN_IF_ERROR(budget->status());
+  BT_RETURN_IF_ERROR(budget->status());
   return absl::InternalError("the request cannot be read");
 }
 

@@ -17,7 +17,7 @@ class HealthService::Check final : public SmallCall {
   void Begin(const grpc::ByteBuffer& bytes) override {
     grpc::health::v1::HealthCheckRequest request;
     if (const absl::Status status = Parse(bytes, &request); !status.ok()) {
-      return Finish(ToGrpcStatus(status));
+      return Finish(convert::ToGrpcStatus(status));
     }
     Response response;
     {
@@ -61,7 +61,7 @@ class HealthService::Watch final : public SmallCall {
   void Begin(const grpc::ByteBuffer& bytes) override {
     grpc::health::v1::HealthCheckRequest request;
     if (const absl::Status status = Parse(bytes, &request); !status.ok()) {
-      return Finish(ToGrpcStatus(status));
+      return Finish(convert::ToGrpcStatus(status));
     }
     const std::lock_guard<std::mutex> lock(service_.mutex_);
     name_ = request.service();

@@ -101,7 +101,7 @@ class ReflectionService::Call final : public SmallCall {
   void Begin(const grpc::ByteBuffer& bytes) override {
     ServerReflectionRequest request;
     if (const absl::Status status = Parse(bytes, &request); !status.ok()) {
-      return Finish(ToGrpcStatus(status));
+      return Finish(convert::ToGrpcStatus(status));
     }
     ServerReflectionResponse response;
     if (const absl::Status status = Answer(request, services_, &response); !status.ok()) {

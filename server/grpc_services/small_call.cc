@@ -33,7 +33,7 @@ void SmallCall::OnReadDone(bool ok) {
   if (!ok) return NoRequest();
   if (const absl::Status status = Check(); !status.ok()) {
     request_.Clear();
-    return Finish(ToGrpcStatus(status));
+    return Finish(convert::ToGrpcStatus(status));
   }
   Begin(request_);
 }
@@ -44,7 +44,7 @@ void SmallCall::Refuse(const absl::Status& status) {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_refused_ = true;
   }
-  Finish(ToGrpcStatus(status));
+  Finish(convert::ToGrpcStatus(status));
 }
 
 // Decompresses the request, if it is compressed.

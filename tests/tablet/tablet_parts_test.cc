@@ -333,7 +333,8 @@ TEST_F(TabletPartsTest, OnlyAFileThatGetsAnotherOrderIsMoved) {
     EXPECT_EQ(tablet_->Version()->groups()[0].runs.size(), 1u);
     EXPECT_EQ(tablet_->Version()->groups()[0].runs[0].files.size(), 2u);
     ASSERT_OK(background_.CompactTablet(server_.get(), tablet_, {}));
-    server_->Empty(tablet_.get());
+    ASSERT_OK(server_->DropMemtables(tablet_.get(), {}));
+    tablet_->DropFiles();
   }
 }
 
@@ -353,7 +354,8 @@ TEST_F(TabletPartsTest, AnEmptiedTabletHasNothing) {
   tablet_->Quarantine(0, NumberOfRun(0), absl::DataLossError("damaged"));
   const SequenceNumber flushed = tablet_->FlushedThrough(0);
   const Pin<TabletVersion> before = tablet_->Version();
-  server_->Empty(tablet_.get());
+  ASSERT_OK(server_->DropMemtables(tablet_.get(), {}));
+  tablet_->DropFiles();
   EXPECT_EQ(before->read_limit(), server_->visible());
   EXPECT_EQ(tablet_->Version()->FirstUnflushed(), kMaxSequence);
   EXPECT_TRUE(tablet_->State().groups.at(0).files.empty());
