@@ -261,8 +261,9 @@ class ModelQuotaSteps : public ModelRowSteps {
 
   void ExhaustStorage(Random& random, const std::string& table, const ModelMutation& mutation,
                       const Whose& whose) {
-    // Then nothing changes how much is stored.
+    // Then nothing changes how much is stored, once the compactions that this has begun have ended.
     for (const auto& [name, model] : model_.tables) Check(database_->Flush(name), "Flush");
+    if (ok()) Check(database_->WaitUntilQuiet(), "WaitUntilQuiet");
     if (!ok()) return;
     const DatabaseStatistics statistics = database_->Statistics();
     const auto& stored_of = whose.is_table ? statistics.storage : statistics.owner_storage;
