@@ -1,7 +1,8 @@
 // Reports what counters count: at the first, and then every ten seconds while they grow.
 //
-// Whoever counts does not report: a log that blocks, as a pipe that nobody reads, must not stop the
-// thread that accepts connections, or the one that looks at the memory.
+// The threads that count do not write the log themselves. A log can block, as a pipe that nobody
+// reads does, and must stop neither the thread that accepts connections nor the one that looks at
+// the memory.
 #ifndef BIGTABLE_SERVER_COUNT_REPORTS_H_
 #define BIGTABLE_SERVER_COUNT_REPORTS_H_
 

@@ -3,7 +3,7 @@
 //
 // * Rates are checked when a call begins, once for each call, however many tablets it has and
 //   however often it finds them again: by the client for calls in place, and by the server for each
-//   message (TableImpl::rates in routing/database_impl.h, serving/data_server.h).
+//   message (TableImpl::rates in routing/table_impl.h, serving/data_server.h).
 // * Storage is checked with the schema, for each mutation, by the path of all writes
 //   (serving/data_path.h), before anything of a batch is written.
 //
