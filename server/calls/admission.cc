@@ -32,6 +32,9 @@ constexpr int kIdleLooks = 20;
 // As many requests are on their way at once at first, and at most when they are small.
 constexpr uint64_t kFirstRequests = 16;
 constexpr uint64_t kMostRequests = 256;
+// After a refusal because of the process's memory, the next comes when it has grown by this part of
+// what may be received. Between the alarm and the bound of the process are 16 such steps or more.
+constexpr uint64_t kAlarmSteps = 8;
 
 nanoseconds MostWait(nanoseconds time_left) {
   return std::clamp(time_left / 2, nanoseconds(0), kMostWait);
@@ -216,7 +219,8 @@ void Admission::Watch() {
       RefuseSlowSmall();
       RefuseIfTooLarge();
     } else {
-      resident_before_ = 0;
+      least_resident_ = 0;
+      last_alarm_ = 0;
     }
     lock.lock();
   }
@@ -268,15 +272,17 @@ void Admission::RefuseSlowSmall() {
 void Admission::RefuseIfTooLarge() {
   if (limits_.alarm == 0) return;
   uint64_t resident = ResidentMemory();
-  if (resident_before_ == 0 || resident < resident_before_) resident_before_ = resident;
+  if (least_resident_ == 0 || resident < least_resident_) least_resident_ = resident;
+  last_alarm_ = std::min(last_alarm_, resident);
   const auto is_too_large = [&] {
-    return resident > limits_.alarm && resident > resident_before_ + limits_.receiving;
+    return resident > limits_.alarm && resident > least_resident_ + limits_.receiving &&
+           (last_alarm_ == 0 || resident > last_alarm_ + limits_.receiving / kAlarmSteps);
   };
   if (!is_too_large()) return;
   malloc_trim(0);
   resident = ResidentMemory();
   if (!is_too_large()) return;
-  resident_before_ = resident;
+  last_alarm_ = resident;
   const bool did_others_wait = receiving_.waiting() > 0;
   receiving_.RefuseYoungest();
   std::vector<AdmittedCall*> youngest;

@@ -15,7 +15,8 @@
 // others out, and a server with much to receive does not take its clients for slow ones. And
 // because sizes of requests on their way are guesses, the memory of the process is looked at while
 // there are such requests: if it is near its bound, and has grown by more than all of them may
-// take, the youngest half of them are refused, and of those that wait for the first gate.
+// take, the youngest half of them are refused, and of those that wait for the first gate; and again
+// each time that it grows further by an eighth of that.
 //
 // So every refusal comes before the call is executed.
 //
@@ -175,8 +176,10 @@ class Admission {
   bool is_asleep_ = false;                // the thread
   bool ends_ = false;
 
-  // The thread's: the least since calls receive, or a refusal because of it.
-  uint64_t resident_before_ = 0;
+  // The thread's, of the process since calls receive: the least memory, and that at the last
+  // refusal because of it, or less if it has shrunk since; 0: none.
+  uint64_t least_resident_ = 0;
+  uint64_t last_alarm_ = 0;
   std::thread thread_;
 };
 

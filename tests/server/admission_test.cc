@@ -1,11 +1,13 @@
 #include "server/calls/admission.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <malloc.h>
 #include <optional>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
 #include <vector>
 
@@ -25,6 +27,13 @@ class RefusableCall final : public AdmittedCall {
     is_refused_.store(true);
   }
   bool is_refused() const { return is_refused_.load(); }
+  // Others find the room that it had before it hears of its refusal.
+  bool IsRefusedSoon() const {
+    for (int i = 0; i < 2000 && !is_refused(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return is_refused();
+  }
   const absl::Status& status() const { return status_; }
   std::chrono::nanoseconds time() const { return admission_time(); }
 
@@ -118,7 +127,7 @@ TEST_F(AdmissionTest, ACallThatReceivesForLongGivesWay) {
   BeginAll();
   RefusableCall call;
   EXPECT_TRUE(admission_.BeginToReceive(&call, LongTime).ok());
-  EXPECT_TRUE(calls_.front().is_refused());
+  EXPECT_TRUE(calls_.front().IsRefusedSoon());
   EXPECT_EQ(calls_.front().status().code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(calls_.back().is_refused());
   EXPECT_FALSE(admission_.Received(&calls_.front(), 0));
@@ -146,7 +155,7 @@ TEST_F(AdmissionTest, ACallGivesWayLaterWhileOthersAreReceived) {
   EXPECT_FALSE(calls_.front().is_refused());
   EXPECT_FALSE(is_admitted.load());
   waiter.join();
-  EXPECT_TRUE(calls_.front().is_refused());
+  EXPECT_TRUE(calls_.front().IsRefusedSoon());
   for (size_t i = 1; i < 14; ++i) admission_.Leave(&calls_[i]);
   for (size_t i = 14; i < calls_.size(); ++i) {
     if (admission_.Received(&calls_[i], each)) admission_.Leave(&calls_[i]);
@@ -226,17 +235,30 @@ TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
   for (const RefusableCall& call : calls) EXPECT_FALSE(call.is_refused());
   // As if gRPC received more than all of them may.
   const std::vector<char> received(limits.receiving + (4 << 20), 'x');
-  for (int i = 0; i < 1000 && !calls.back().is_refused(); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  EXPECT_TRUE(calls[3].is_refused());
-  EXPECT_TRUE(calls[2].is_refused());
+  EXPECT_TRUE(calls[3].IsRefusedSoon());
+  EXPECT_TRUE(calls[2].IsRefusedSoon());
   EXPECT_FALSE(calls[0].is_refused());
   EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
   for (RefusableCall& call : calls) {
     if (admission.Received(&call, 1000)) admission.Leave(&call);
   }
 }
+
+// Memory that the process did not have before, whatever malloc has kept.
+class ResidentBytes {
+ public:
+  explicit ResidentBytes(size_t size)
+      : size_(size),
+        bytes_(mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)) {}
+  ~ResidentBytes() { munmap(bytes_, size_); }
+  ResidentBytes(const ResidentBytes&) = delete;
+  ResidentBytes& operator=(const ResidentBytes&) = delete;
+
+ private:
+  const size_t size_;
+  void* const bytes_;
+};
 
 // While the process has no memory for requests: as if gRPC received more than all of them may.
 class AdmissionWithoutMemoryTest : public testing::Test {
@@ -254,12 +276,6 @@ class AdmissionWithoutMemoryTest : public testing::Test {
   void Grow() { memory_.assign(Limits().receiving + (4 << 20), 'x'); }
   // Long after the thread would sleep if it looked at nothing.
   static void WaitForLooks() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
-  static bool IsRefusedSoon(const RefusableCall& call) {
-    for (int i = 0; i < 400 && !call.is_refused(); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return call.is_refused();
-  }
   uint64_t CountOf(Admission::Reason reason) const {
     return admission_->refused()[static_cast<size_t>(reason)];
   }
@@ -298,7 +314,7 @@ TEST_F(AdmissionWithoutMemoryTest, TheOnlyRequestIsTooLarge) {
   admission_->StillReceives(&call);
   WaitForLooks();
   Grow();
-  ASSERT_TRUE(IsRefusedSoon(call));
+  ASSERT_TRUE(call.IsRefusedSoon());
   EXPECT_EQ(call.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(CountOf(Admission::Reason::kTooLarge), 1U);
 }
@@ -318,11 +334,37 @@ TEST_F(AdmissionWithoutMemoryTest, ARequestIsNotTheOnlyOneWhileAnotherWaits) {
   while (admission_->waiting() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   WaitForLooks();
   Grow();
-  ASSERT_TRUE(IsRefusedSoon(receives));
+  ASSERT_TRUE(receives.IsRefusedSoon());
   EXPECT_EQ(receives.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(CountOf(Admission::Reason::kTooLarge), 0U);
   waiter.join();
   admission_->Leave(&received);
+}
+
+// Otherwise the process could grow by all that may be received before each further refusal.
+TEST_F(AdmissionWithoutMemoryTest, MoreCallsAreRefusedWhileItGrowsOn) {
+  std::array<RefusableCall, 64> calls;
+  for (RefusableCall& call : calls) admission_->StillReceives(&call);
+  const auto refused = [&] {
+    return std::count_if(calls.begin(), calls.end(),
+                         [](const RefusableCall& call) { return call.is_refused(); });
+  };
+  WaitForLooks();
+  const ResidentBytes first(Limits().receiving + Limits().receiving / 4);
+  ASSERT_TRUE(calls.back().IsRefusedSoon());
+  WaitForLooks();
+  const auto before = refused();
+  EXPECT_LT(before, 60);
+  WaitForLooks();
+  EXPECT_EQ(refused(), before) << "though it did not grow";
+  const ResidentBytes more(Limits().receiving / 2);
+  for (int i = 0; i < 2000 && refused() == before; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_GT(refused(), before);
+  for (RefusableCall& call : calls) {
+    if (admission_->Received(&call, 1000)) admission_->Leave(&call);
+  }
 }
 
 TEST_F(AdmissionWithoutMemoryTest, CallsOfSmallRequestsAreRefusedToo) {
@@ -331,8 +373,8 @@ TEST_F(AdmissionWithoutMemoryTest, CallsOfSmallRequestsAreRefusedToo) {
   EXPECT_EQ(admission_->receiving(), 0U);
   WaitForLooks();
   Grow();
-  ASSERT_TRUE(IsRefusedSoon(calls[2]));
-  ASSERT_TRUE(IsRefusedSoon(calls[3]));
+  ASSERT_TRUE(calls[2].IsRefusedSoon());
+  ASSERT_TRUE(calls[3].IsRefusedSoon());
   EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(admission_->ReceivedSmall(&calls[3]));
   EXPECT_TRUE(admission_->ReceivedSmall(&calls[0]));
