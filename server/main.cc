@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 
 #include "server/options.h"
 #include "server/server.h"
@@ -129,6 +130,11 @@ void SetUpMalloc() {
   mallopt(M_TRIM_THRESHOLD, 8 << 20);
 }
 
+// Debian's Abseil is built with its checks: each lock of a mutex, of which gRPC takes some tens in
+// a call, would be entered in a graph of the whole process, under a lock of its own. Measured with
+// ReadRows of one row: 25.5 us of CPU a call without this, 22.3 with.
+void SetUpMutexes() { absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore); }
+
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "bigtable-server: %s\n", std::string(status.message()).c_str());
   return status.code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
@@ -145,6 +151,7 @@ void AllowAllDescriptors() {
 
 int Serve(const ServerOptions& options) {
   SetUpMalloc();
+  SetUpMutexes();
   AllowAllDescriptors();
   // Before there are threads, which inherit it: only this thread takes these signals.
   sigset_t signals;
