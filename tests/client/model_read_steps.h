@@ -74,8 +74,9 @@ class ModelReadSteps : public ModelFilterSteps {
     if (table.empty()) return Log("(no table)");
     const ModelTable& model = model_.tables.at(table);
     const std::string key = RandomRow(random);
-    const ModelFilter filter = RandomFilter(random, model);
+    ModelFilter filter = RandomFilter(random, model);
     ReadPoint point = RandomReadPoint(random);
+    KeepWithinMemory(model, {key}, point.sequence, TimeOf(point), &filter);
     if (random.OneIn(4)) point.options.cell_limit = random.Between(1, 4);
     Log(Cat("ReadRow ", table, " ", Quoted(key.substr(0, 20)), " ", filter.DebugString(),
             Describe(point)));
@@ -95,8 +96,10 @@ class ModelReadSteps : public ModelFilterSteps {
     const std::string table = AnyTable(random);
     if (table.empty()) return Log("(no table)");
     const RowSet rows = RandomRowSet(random);
-    const ModelFilter filter = RandomFilter(random, model_.tables.at(table));
+    const ModelTable& model = model_.tables.at(table);
+    ModelFilter filter = RandomFilter(random, model);
     ReadPoint point = RandomReadPoint(random);
+    KeepWithinMemory(model, model.RowKeys(), point.sequence, TimeOf(point), &filter);
     point.options.reverse = random.OneIn(2);
     if (random.OneIn(3)) point.options.row_limit = random.Between(1, 8);
     if (random.OneIn(3)) point.options.cell_limit = random.Between(1, 12);
@@ -176,7 +179,9 @@ class ModelReadSteps : public ModelFilterSteps {
       chain.filters.push_back({.kind = Kind::kLatest, .n = versions});
     }
     if (random.OneIn(4)) {
-      chain.filters.push_back(RandomFilter(random, model));
+      ModelFilter filter = RandomFilter(random, model);
+      KeepWithinMemory(model, model.RowKeys(), point.sequence, TimeOf(point), &filter);
+      chain.filters.push_back(std::move(filter));
       stream->SetFilter(chain.filters.back().Make());
     }
     Log("    stream: " + chain.DebugString());

@@ -65,7 +65,8 @@ class ModelRowSteps : public ModelWriteSteps {
     ModelMutation other = RandomMutation(random, model, clock_.micros());
     other.row = matched.row;
     if (random.OneIn(3)) (random.OneIn(2) ? matched : other).operations.clear();
-    const ModelFilter filter = RandomFilter(random, model);
+    ModelFilter filter = RandomFilter(random, model);
+    KeepWithinMemory(model, {matched.row}, model_.sequence, clock_.micros(), &filter);
     Log(Cat("CheckAndMutateRow ", table, " ", filter.DebugString(), ": ", Describe(matched), " or ",
             Describe(other)));
     const Stillness still(this, table);
@@ -90,8 +91,10 @@ class ModelRowSteps : public ModelWriteSteps {
   void MutateAtomically(Random& random) {
     const std::string table = AnyTable(random);
     if (table.empty()) return Log("(no table)");
-    const ModelMutation mutation = RandomMutation(random, model_.tables.at(table), clock_.micros());
-    const ModelFilter filter = RandomFilter(random, model_.tables.at(table));
+    const ModelTable& model = model_.tables.at(table);
+    const ModelMutation mutation = RandomMutation(random, model, clock_.micros());
+    ModelFilter filter = RandomFilter(random, model);
+    KeepWithinMemory(model, {mutation.row}, model_.sequence, clock_.micros(), &filter);
     Log(Cat("MutateRowAtomically ", table, " ", filter.DebugString(), " ", Describe(mutation)));
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;

@@ -22,6 +22,7 @@
 #include "client/model_names.h"
 #include "client/model_plan.h"
 #include "support/model.h"
+#include "support/model_filter.h"
 #include "support/model_observer_rules.h"
 #include "support/model_quotas.h"
 #include "support/random.h"
@@ -69,6 +70,22 @@ class ModelRunState {
   void Expect(absl::StatusCode code, const absl::Status& status, std::string_view what) {
     if (status.code() != code) {
       Check(Cat(what, ": ", status.ToString(), "\n  expected: ", absl::StatusCodeToString(code)));
+    }
+  }
+  // A filter that collects rows passes all cells instead if one of these rows is so large that the
+  // engine may refuse to collect it: what it refuses has tests of its own (cache/read_memory.h).
+  static void KeepWithinMemory(const ModelTable& model, const std::vector<std::string>& keys,
+                               uint64_t sequence, int64_t micros, ModelFilter* filter) {
+    // With what the filter copies, and beside an open stream, less than half of the smallest
+    // budget.
+    constexpr size_t kLargeRow = 6 << 20;
+    if (!filter->NeedsRow()) return;
+    for (const std::string& key : keys) {
+      size_t bytes = 0;
+      for (const ModelCell& cell : model.Read(key, sequence, micros)) {
+        bytes += cell.qualifier.size() + cell.value.size();
+      }
+      if (bytes >= kLargeRow) filter->kind = ModelFilter::Kind::kPassAll;
     }
   }
   Table* TableOf(const std::string& name) {

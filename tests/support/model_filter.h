@@ -140,6 +140,14 @@ struct ModelFilter {
     return Together({cells, sunk});
   }
 
+  // Whether the engine collects the cells of a row to apply it (read/row_filter.h).
+  bool NeedsRow() const {
+    return kind == Kind::kInterleave || kind == Kind::kCondition || kind == Kind::kApplyLabel ||
+           kind == Kind::kSink ||
+           std::any_of(filters.begin(), filters.end(),
+                       [](const ModelFilter& filter) { return filter.NeedsRow(); });
+  }
+
   // Any function of the row alone would do; this is the engine's.
   static bool IsInSample(double probability, const std::string& row) {
     return static_cast<double>(Checksum(row, 0x726f7773)) < probability * 0x1p64;
