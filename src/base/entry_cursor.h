@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/kept_merge.h"
@@ -43,8 +44,14 @@ class EntryCursor {
 
   // The entry's encoded key (base/entry_key.h) and value, valid until the cursor moves. Require
   // valid().
-  std::string_view key() const { return key_; }
-  std::string_view value() const { return value_; }
+  std::string_view key() const {
+    ABSL_ASSERT(valid_ && "only a valid cursor has an entry");
+    return key_;
+  }
+  std::string_view value() const {
+    ABSL_ASSERT(valid_ && "only a valid cursor has an entry");
+    return value_;
+  }
 
   // The object that keeps value() in place after the cursor moves; null if the source itself does,
   // as long as it lives. key() is never valid after a move.
@@ -58,6 +65,7 @@ class EntryCursor {
 
  protected:
   void Fail(absl::Status status) {
+    ABSL_ASSERT(!status.ok() && "a failure has an error");
     status_ = std::move(status);
     valid_ = false;
   }

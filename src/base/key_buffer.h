@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/short_copy.h"
 
 namespace bigtable {
@@ -32,6 +34,8 @@ class KeyBuffer {
     append(text);
   }
   [[gnu::always_inline]] void append(std::string_view text) {
+    ABSL_ASSERT((text.empty() || text.data() < data_ || text.data() >= data_ + capacity_) &&
+                "the text is not in this buffer");
     if (size_ + text.size() > capacity_) [[unlikely]] {
       Grow(size_ + text.size());
     }

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 
@@ -38,6 +39,7 @@ class ABSL_LOCKABLE LimitedMutex {
   }
   void Unlock() ABSL_UNLOCK_FUNCTION() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     MutexLock lock(&mutex_);
+    ABSL_ASSERT(is_held_ && "it is unlocked once");
     is_held_ = false;
     free_.Signal();
   }
