@@ -1,4 +1,6 @@
 // CommitLog's background work: released segments, and preparing the next segment.
+#include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,11 @@ void CommitLog::ReleaseThrough(SequenceNumber sequence) {
     live_.pop_front();
     needs_upkeep_ = true;
   }
+  ABSL_ASSERT(std::accumulate(live_.begin(), live_.end(), uint64_t{0},
+                              [](uint64_t sum, const Ref<LogSegment>& segment) {
+                                return sum + segment->size();
+                              }) == needed_bytes_ &&
+              "the live segments are what is needed");
 }
 
 SequenceNumber CommitLog::OldestNeeded() const {
@@ -88,6 +95,8 @@ LogState CommitLog::State() const {
 }
 
 absl::Status CommitLog::WriteState(const LogState& state) {
+  ABSL_ASSERT(state.released >= stated_.released && state.synced >= stated_.synced &&
+              "neither what is released nor what is synced moves back");
   BT_RETURN_IF_ERROR(state_file_.Write(state));
   stated_ = state;
   return absl::OkStatus();
@@ -119,6 +128,7 @@ absl::Status CommitLog::StateReleased() {
   BT_RETURN_IF_ERROR(WriteState(state));
   std::vector<Ref<LogSegment>> forgotten;  // released outside the lock
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(retired <= retired_.size() && "nothing else takes released segments");
   for (; retired > 0; --retired) {
     forgotten.push_back(std::move(retired_.front()));
     retired_.pop_front();

@@ -72,6 +72,7 @@ LogSegment::LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFi
 
 void LogSegment::Use() {
   ABSL_ASSERT(memory() != nullptr);
+  ABSL_ASSERT(!in_use_ && "a segment is used once");
   in_use_ = true;
   returns_->bytes_in_use_.fetch_add(size_, std::memory_order_relaxed);
 }
@@ -80,7 +81,9 @@ void LogSegment::ChargeAsNeeded() { file_->ChargeAs(MemoryBudget::Use::kLog); }
 
 LogSegment::~LogSegment() {
   if (!in_use_) return;  // a spare that was dropped: its file no longer has a name
-  returns_->bytes_in_use_.fetch_sub(size_, std::memory_order_relaxed);
+  [[maybe_unused]] const uint64_t before =
+      returns_->bytes_in_use_.fetch_sub(size_, std::memory_order_relaxed);
+  ABSL_ASSERT(before >= size_ && "it was counted when it was first used");
   file_->DropMemory();
   file_->ChargeAs(MemoryBudget::Use::kSpareLog);
   MutexLock lock(&returns_->mutex_);
