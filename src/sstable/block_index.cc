@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/coding.h"
@@ -119,6 +120,7 @@ inline size_t BlockIndex::LowerBound(uint64_t number) const {
     if (level == levels_.back()) PrefetchEntries(position * kFanOut);
     size_t below = 0;
     for (const uint64_t other : line.numbers) below += other < number ? 1 : 0;
+    ABSL_ASSERT(below < kFanOut && "a line ends with the largest number of those below it");
     position = position * kFanOut + below;
   }
   return position;

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/status/statusor.h"
 
 #include "base/prefetch.h"
@@ -37,10 +38,14 @@ class BlockIndex {
   static absl::StatusOr<BlockIndex> Load(std::string_view block, uint64_t data_size);
 
   // The number of data blocks.
-  size_t size() const { return offsets_.size() - 1; }
+  size_t size() const {
+    ABSL_ASSERT(offsets_.size() > 0 && "the index of a file has the end of its blocks");
+    return offsets_.size() - 1;
+  }
   // The first block whose last key is at or after `target`; size() if there is none.
   size_t Find(std::string_view target) const;
   BlockHandle handle(size_t i) const {
+    ABSL_ASSERT(i < size() && "the file has such a block");
     const uint64_t offset = offsets_[i];
     return {offset, offsets_[i + 1] - offset - kBlockTrailerSize};
   }
@@ -75,6 +80,7 @@ class BlockIndex {
   // `high`.
   size_t FindBetween(size_t low, size_t high, std::string_view rest) const;
   std::string_view KeyRest(size_t i) const {
+    ABSL_ASSERT(i < size() && "the file has such a block");
     return std::string_view(keys_).substr(key_begins_[i], key_begins_[i + 1] - key_begins_[i]);
   }
 

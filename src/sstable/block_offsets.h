@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 #include "base/prefetch.h"
 
 namespace bigtable {
@@ -20,6 +22,7 @@ class BlockOffsets {
  public:
   // `offset` is not before the one that was added last.
   void Add(uint64_t offset) {
+    ABSL_ASSERT((size() == 0 || (*this)[size() - 1] <= offset) && "offsets ascend");
     for (uint64_t wraps = offset >> 32; wraps > wraps_.size();) wraps_.push_back(lower_.size());
     lower_.push_back(static_cast<uint32_t>(offset));
   }
@@ -27,6 +30,7 @@ class BlockOffsets {
 
   size_t size() const { return lower_.size(); }
   uint64_t operator[](size_t i) const {
+    ABSL_ASSERT(i < size() && "there is such an offset");
     const uint64_t lower = lower_[i];
     return wraps_.empty() ? lower : lower + (WrapsUpTo(i) << 32);
   }

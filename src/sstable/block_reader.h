@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 
@@ -172,6 +173,7 @@ class BlockReader {
   // Calls `f` with the offset of the range in the file, and its length.
   template <typename F>
   auto WithRange(Stretch blocks, F f) const {
+    ABSL_ASSERT(blocks.first < blocks.end && blocks.end <= index_->size() && "blocks of the file");
     const BlockHandle last = index_->handle(blocks.end - 1);
     const uint64_t begin = index_->handle(blocks.first).offset;
     return f(begin, last.offset + last.size + kBlockTrailerSize - begin);

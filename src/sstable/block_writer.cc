@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -31,6 +33,7 @@ BlockWriter::BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup
 }
 
 absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder, bool goes_on) {
+  ABSL_ASSERT(!builder->empty() && "every block has an entry, whose key is in the index");
   largest_block_ = std::max<uint64_t>(largest_block_, builder->size());
   ++blocks_;
   if (holds_back_) {
@@ -84,6 +87,7 @@ absl::Status BlockWriter::WriteHeld() {
                                   block.last_key, block.goes_on));
     begin = block.end;
   }
+  ABSL_ASSERT(begin == held_.size() && "every byte that was held back is of a block");
   std::string().swap(held_);
   std::vector<Held>().swap(held_blocks_);
   held_keys_ = 0;
@@ -93,6 +97,7 @@ absl::Status BlockWriter::WriteHeld() {
 absl::Status BlockWriter::FinishData() { return holds_back_ ? WriteHeld() : absl::OkStatus(); }
 
 absl::StatusOr<BlockHandle> BlockWriter::FinishSection(size_t begin, BlockEncoding encoding) {
+  ABSL_ASSERT(!holds_back_ && "sections follow the last data block");
   const BlockHandle handle{offset_ + begin, pending_.size() - begin};
   AppendBlockTrailer(&pending_, begin, encoding, identity_, handle.offset);
   BT_RETURN_IF_ERROR(AppendPieces());
@@ -146,6 +151,7 @@ size_t BlockWriter::memory() const {
 }
 
 absl::Status BlockWriter::AppendPieces() {
+  ABSL_ASSERT(offset_ % kAppendSize == 0 && "only the last piece is not a whole one");
   const uint64_t pieces = offset() / kAppendSize * kAppendSize;
   return pieces > offset_ ? Append(pieces - offset_) : absl::OkStatus();
 }

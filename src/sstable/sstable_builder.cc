@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/random/random.h"
 
 #include "base/checksum.h"
@@ -132,6 +133,7 @@ class SSTableBuilder::Impl {
   absl::StatusOr<SSTableProperties> WriteRest() {
     if (!block_.empty()) BT_RETURN_IF_ERROR(FinishBlock());
     BT_RETURN_IF_ERROR(blocks_.FinishData());
+    ABSL_ASSERT(blocks_.blocks() == finished_blocks_ && "rows are indexed by the blocks written");
     SSTableProperties properties = properties_.Finish(block_.last_key());
     properties.info.file_number = file_number_;
     properties.info.identity = identity_;

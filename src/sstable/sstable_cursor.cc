@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/prefetch.h"
 #include "base/shortcuts.h"
 
@@ -152,6 +154,7 @@ BIGTABLE_ONLY_PREFETCHES inline void SSTableCursor::ReadAhead() const {
 }
 
 void SSTableCursor::Next() {
+  ABSL_ASSERT(valid_ && "only a valid cursor moves on");
   if (row_prefix_size_ > 0 && !block_.MayShare(row_prefix_size_) &&
       (!block_.is_last() || IsBehindRow(index_ + 1))) {
     valid_ = false;  // the row has ended
