@@ -4,6 +4,8 @@
 #include <functional>
 #include <new>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "commit/read_check.h"
@@ -29,6 +31,7 @@ bool BatchCommit::Run(absl::Span<Write* const> writes, const CallLimits& limits,
   }
   std::sort(servers.begin(), servers.end(), std::less<>());
   servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+  ABSL_ASSERT(!servers.empty() && "a batch without servers has no turn");
   for (GroupWriter* const server : servers) servers_.push_back({.writer = server});
   return TakeTurns(0, limits, patience);
 }
@@ -158,7 +161,8 @@ void BatchCommit::Log(Write* write) {
 void BatchCommit::TakeNumbers(Write* write) {
   const absl::Span<const BatchMutation> mutations = write->request.mutations;
   write->logged.resize(mutations.size());
-  SequenceNumber next = shared_->sequences->Take(mutations.size());
+  const SequenceNumber first = shared_->sequences->Take(mutations.size());
+  SequenceNumber next = first;
   for (size_t server = 0; server < servers_.size(); ++server) {
     Part part{.server = server};
     for (size_t i = 0; i < mutations.size(); ++i) {
@@ -174,6 +178,7 @@ void BatchCommit::TakeNumbers(Write* write) {
     servers_[server].is_written = true;
     write->parts.push_back(std::move(part));
   }
+  ABSL_ASSERT(next == first + mutations.size() && "every mutation is of one of the servers");
 }
 
 void BatchCommit::MakePayload(const Write& write, size_t part) {
@@ -322,6 +327,8 @@ bool BatchCommit::FailBatch(Write* write) {
 // --- Applying ---
 
 void BatchCommit::ApplyToMemtables(const Write& write) {
+  ABSL_ASSERT(write.logged.size() == write.request.mutations.size() &&
+              "every mutation has a number");
   for (size_t i = 0; i < write.logged.size(); ++i) {
     const BatchMutation& mutation = write.request.mutations[i];
     mutation.server->ApplyLogged(mutation.tablet, mutation.mutation.row, write.logged[i]);

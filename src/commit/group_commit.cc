@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 
 #include "base/mutex.h"
@@ -54,6 +55,7 @@ GroupCommit::GroupCommit(CommitFunction commit, TakeOver take_over, size_t max_g
       spins_(kMostSpins) {}
 
 GroupCommit::~GroupCommit() {
+  ABSL_ASSERT(newest_.load(std::memory_order_relaxed) == nullptr && "its callers have returned");
   MutexLock lock(&rescuer_mutex_);
   if (rescuer_.joinable()) rescuer_.join();
 }
@@ -118,6 +120,7 @@ void GroupCommit::Lead(Request* first) {
   leader_ = own;
   Request* group[kMaxGroupRequests];
   for (int round = 0;; ++round) {
+    ABSL_ASSERT(!is_in_turn() && "one turn at a time");
     turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     size_t size = 1;
     if (first->exclusive_ != nullptr) {
@@ -220,6 +223,7 @@ void GroupCommit::Notify(Request* request, uint32_t state) {
     return;  // it spins, or sees this before it sleeps
   }
   if (old == kStalled) return;
+  ABSL_ASSERT(old == kAsleep && "a request is notified once");
   Request::Sleeper* const sleeper = request->sleeper_;
   MutexLock lock(&sleeper->mutex);
   request->state_.store(state, std::memory_order_release);
@@ -281,6 +285,8 @@ uint32_t GroupCommit::Sleep(Request* request, const CallLimits* limits) {
 // --- A stalled leader ---
 
 bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call) {
+  ABSL_ASSERT(is_in_turn() && stalled_since_.load(std::memory_order_relaxed) == 0 &&
+              "only the commit function calls this, once");
   Stall stall{.leader = leader_, .group = requests, .mutex = {}, .changed = {}};
   stall_ = &stall;
   last_stall_ = std::max(NowNanos(), last_stall_ + 1);

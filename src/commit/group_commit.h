@@ -128,6 +128,12 @@ class GroupCommit {
   // the commit function must return without touching anything that later groups use.
   [[nodiscard]] bool Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call);
 
+  // Whether a turn is under way, of this thread or another: for assertions of code that runs in
+  // one.
+  bool is_in_turn() const {
+    return ended_turns_.load(std::memory_order_relaxed) != turns_.load(std::memory_order_relaxed);
+  }
+
   // Counts so far; they may lag by the group that is being committed.
   uint64_t groups() const { return groups_.load(std::memory_order_relaxed); }
   // Turns so far: of groups, and of exclusive functions.

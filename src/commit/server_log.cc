@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/status.h"
@@ -13,6 +14,7 @@
 namespace bigtable {
 
 void ServerLog::Use(std::shared_ptr<CommitLog> log) {
+  ABSL_ASSERT(appending_ == nullptr && "a server has one log");
   appending_ = log.get();
   directory_ = log->directory();
   {
@@ -28,6 +30,7 @@ void ServerLog::Use(std::shared_ptr<CommitLog> log) {
 void ServerLog::NoteSegment(bool was_ended) {
   if (environment_->events == nullptr) return;
   const uint64_t segment = appending_->end_offset() >> kSegmentShift;
+  ABSL_ASSERT(notified_segment_ <= segment && "segments are numbered upwards");
   // A group of writes may have filled several.
   for (; notified_segment_ < segment; ++notified_segment_) {
     if (notified_segment_ > 0 && (was_ended || notified_segment_ + 1 < segment)) {

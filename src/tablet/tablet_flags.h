@@ -10,6 +10,8 @@
 
 #include <atomic>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 class TabletFlags {
@@ -20,7 +22,10 @@ class TabletFlags {
 
   // Set in a turn among the writes, so that everything can be flushed before the tablet is served
   // elsewhere. Cleared if it is not served elsewhere after all.
-  void SetStopped(bool stopped) { stopped_.store(stopped, std::memory_order_release); }
+  void SetStopped(bool stopped) {
+    ABSL_ASSERT((stopped || !superseded()) && "what is served elsewhere is never written to again");
+    stopped_.store(stopped, std::memory_order_release);
+  }
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
 
   // Set before any other tablet or server can be written to for these rows. So if a reader pins a

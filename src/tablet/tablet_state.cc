@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 void ApplyChange(const TabletChange& change, TabletState* state) {
@@ -37,6 +39,7 @@ void TabletState::AddFiles(std::set<uint64_t>* numbers) const {
 
 TabletState MergedState(const TabletState& left, const TabletState& right,
                         std::vector<uint64_t>* shared) {
+  ABSL_ASSERT(left.rows.end() == right.rows.begin() && "the halves are adjacent");
   TabletState merged = right;
   const std::string& begin = left.rows.begin();
   merged.rows = right.rows.end().has_value() ? RowRange::RightOpen(begin, *right.rows.end())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
@@ -13,6 +14,8 @@ namespace bigtable {
 
 void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
                        const std::vector<GroupVersion>& groups) {
+  ABSL_ASSERT(groups.size() == layout->groups.size() && replay_after_.size() <= groups.size() &&
+              "groups are as in the layout, and only added");
   layout_ = std::move(layout);
   active_.clear();
   for (const GroupVersion& group : groups) active_.push_back(group.active.get());
@@ -25,6 +28,8 @@ void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
 
 void TabletWriter::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
                          int64_t server_timestamp, const RefCounted* owner) {
+  ABSL_ASSERT((!empty_rows_ || sequence > empty_rows_->last_written()) &&
+              "numbers of mutations ascend");
   if (environment_->last_writes != nullptr) environment_->last_writes->Note(row, sequence);
   counters_->CountRow();
   if (!Shortcuts().Has(Shortcut::kPinnedValues)) [[unlikely]] {
