@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/status.h"
@@ -224,6 +225,7 @@ void WriteController::Pass(uint64_t bytes, double rate, Admission* admission) {
   if (rate != kNoLimit) debt_ += static_cast<double>(bytes);
   if (bytes < kLarge) return;
   Charge(static_cast<int64_t>(bytes));
+  ABSL_ASSERT(admission->controller_ == nullptr && "a write is admitted once");
   arriving_ += bytes;
   admission->controller_ = this;
   admission->bytes_ = bytes;
@@ -237,19 +239,23 @@ void WriteController::Reserve(Waiter* waiter) {
 
 void WriteController::Unreserve(Waiter* waiter) {
   if (!std::exchange(waiter->has_reserved, false)) return;
-  reserved_.fetch_sub(waiter->bytes, std::memory_order_relaxed);
+  [[maybe_unused]] const uint64_t before =
+      reserved_.fetch_sub(waiter->bytes, std::memory_order_relaxed);
+  ABSL_ASSERT(before >= waiter->bytes && "it was counted when it was reserved");
   Charge(-static_cast<int64_t>(waiter->bytes));
 }
 
 void WriteController::Leave(Waiter* waiter) {
   Unreserve(waiter);
-  std::erase(queue_, waiter);
+  [[maybe_unused]] const size_t erased = std::erase(queue_, waiter);
+  ABSL_ASSERT(erased == 1 && "a writer that is not admitted is in the queue");
   waiting_.store(queue_.size(), std::memory_order_relaxed);
 }
 
 void WriteController::EndLarge(uint64_t bytes) {
   MutexLock lock(&mutex_);
   Charge(-static_cast<int64_t>(bytes));
+  ABSL_ASSERT(arriving_ >= bytes && "it was counted when it was admitted");
   arriving_ -= bytes;
   // There is something to flush again.
   may_flush_ = true;

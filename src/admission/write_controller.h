@@ -53,6 +53,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -117,6 +118,11 @@ class WriteController final : public MemtableHolder {
         info_log_(info_log) {}
   WriteController(const WriteController&) = delete;
   WriteController& operator=(const WriteController&) = delete;
+  ~WriteController() {
+    MutexLock lock(&mutex_);
+    ABSL_ASSERT(queue_.empty() && arriving_ == 0 && reserved_.load() == 0 &&
+                "all writes have ended");
+  }
 
   // Called before a write of `bytes`: waits until the write is admitted. DeadlineExceeded,
   // Cancelled, or the server's error. Costs a few loads when there is no reason to wait. Each call

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "background/background_work.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -103,21 +105,24 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server, const CallLimits& li
       // A tablet that is about to be split, merged or moved must not be flushed twice; and the
       // thread that has claimed it may need the log that the caller is about to drop.
       const std::vector<std::shared_ptr<Tablet>> tablets = server->tablets().All();
-      if (std::any_of(tablets.begin(), tablets.end(),
-                      [&](const auto& tablet)
-                          ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsClaimed(tablet.get()); })) {
+      if (std::any_of(tablets.begin(), tablets.end(), [&](const auto& tablet) {
+            mutex_.AssertHeld();
+            return IsClaimed(tablet.get());
+          })) {
         changed_.WaitFor(&mutex_, limits.MostSleep());
         continue;
       }
       work = FlushWork(server, server->rotation().MemtablesToFlush());
       if (work.ids.empty()) return absl::OkStatus();
-      const auto is_flushed = [&](const WorkId& id)
-                                  ABSL_NO_THREAD_SAFETY_ANALYSIS { return flushing_.contains(id); };
+      const auto is_flushed = [&](const WorkId& id) {
+        mutex_.AssertHeld();
+        return flushing_.contains(id);
+      };
       if (std::any_of(work.ids.begin(), work.ids.end(), is_flushed)) {
         changed_.WaitFor(&mutex_, limits.MostSleep());
         continue;
       }
-      flushing_.insert(work.ids.begin(), work.ids.end());
+      BeginFlush(work);
     }
     const absl::Status status = RunFlush(&work);
     Finished(&flushing_, work.ids);
@@ -144,7 +149,7 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       BT_RETURN_IF_ERROR(CheckOpen());
       if (tablet->flags().removed()) return absl::NotFoundError("the table was deleted");
       if (tablet->flags().superseded()) return absl::OkStatus();
-      compacting_.insert(work.id());
+      BeginCompaction(work);
     }
     absl::Status status = tablet->quarantine().Check(group);
     if (status.ok()) status = RunCompaction(work, true, limits);
@@ -192,7 +197,8 @@ absl::Status BackgroundWork::ClaimTablet(const Tablet* tablet, const CallLimits&
 
 void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
   MutexLock lock(&mutex_);
-  claims_.erase(tablet);
+  [[maybe_unused]] const size_t erased = claims_.erase(tablet);
+  ABSL_ASSERT(erased == 1 && "it was claimed");
   ++wakes_;
   changed_.SignalAll();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "background/compaction_picker.h"
@@ -34,7 +35,8 @@ void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
   MutexLock lock(&mutex_);
   servers_ = std::move(servers);
   held_since_.clear();
-  const auto is_gone = [&](const auto& entry) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  const auto is_gone = [&](const auto& entry) {
+    mutex_.AssertHeld();
     return std::find(servers_.begin(), servers_.end(), entry.first) == servers_.end();
   };
   std::erase_if(flush_troubles_, is_gone);
@@ -60,6 +62,7 @@ void BackgroundWork::Stop() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(flushing_.empty() && compacting_.empty() && "all work has ended");
   servers_.clear();  // they may be deleted after this
 }
 
@@ -82,7 +85,7 @@ void BackgroundWork::FlushLoop() {
         changed_.WaitFor(&mutex_, wait);
       }
       if (stopping_) return;
-      flushing_.insert(work.ids.begin(), work.ids.end());
+      BeginFlush(work);
     }
     const absl::Status status = RunFlush(&work);
     if (!status.ok() && work.is_in_doubt) work.server->write_error().Set(status);
@@ -107,7 +110,7 @@ void BackgroundWork::CompactLoop() {
         changed_.WaitFor(&mutex_, wait);
       }
       if (stopping_) return;
-      compacting_.insert(work.id());
+      BeginCompaction(work);
     }
     if (work.refused.ok()) {
       RunCompaction(work, false, {}).IgnoreError();  // NoteCompaction has noted it
@@ -187,14 +190,14 @@ bool BackgroundWork::FindFlush(FlushWork* work, absl::Duration* wait) {
       continue;
     }
     std::vector<ImmutableMemtables> immutable = server->rotation().MemtablesToFlush();
-    const size_t claimed = std::erase_if(
-        immutable, [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-          return IsClaimed(memtables.tablet.get());
-        });
-    std::erase_if(immutable,
-                  [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-                    return flushing_.contains({memtables.tablet.get(), memtables.group});
-                  });
+    const size_t claimed = std::erase_if(immutable, [&](const ImmutableMemtables& memtables) {
+      mutex_.AssertHeld();
+      return IsClaimed(memtables.tablet.get());
+    });
+    std::erase_if(immutable, [&](const ImmutableMemtables& memtables) {
+      mutex_.AssertHeld();
+      return flushing_.contains({memtables.tablet.get(), memtables.group});
+    });
     if (!immutable.empty() && claimed > 0) {
       // A split takes milliseconds. Without its tablet, the flush of the others would need the log.
       const int64_t since = held_since_.try_emplace(server, now).first->second;
@@ -274,11 +277,26 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
 
 // --- Progress ---
 
+void BackgroundWork::BeginFlush(const FlushWork& work) {
+  for (const WorkId& id : work.ids) {
+    [[maybe_unused]] const bool is_new = flushing_.insert(id).second;
+    ABSL_ASSERT(is_new && "one thread flushes a group");
+  }
+}
+
+void BackgroundWork::BeginCompaction(const Work& work) {
+  [[maybe_unused]] const bool is_new = compacting_.insert(work.id()).second;
+  ABSL_ASSERT(is_new && "one thread compacts a group");
+}
+
 void BackgroundWork::Finished(WorkSet* set, const std::vector<WorkId>& ids) {
   CountRuns();
   {
     MutexLock lock(&mutex_);
-    for (const WorkId& id : ids) set->erase(id);
+    for (const WorkId& id : ids) {
+      [[maybe_unused]] const size_t erased = set->erase(id);
+      ABSL_ASSERT(erased == 1 && "no two threads work on the same group");
+    }
     ++wakes_;
     changed_.SignalAll();
   }

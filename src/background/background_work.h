@@ -209,6 +209,9 @@ class BackgroundWork {
   bool FindCompaction(Work* work, absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Has all tablets searched again, because time has passed.
   void LookAtAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The threads and calls that work on these groups: nobody else does until Finished.
+  void BeginFlush(const FlushWork& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void BeginCompaction(const Work& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finished(WorkSet* set, const std::vector<WorkId>& ids);
   void CountRuns();
   // Compactions that wait for the rate limiter check whether they are cancelled.

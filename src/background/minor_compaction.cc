@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/shortcuts.h"
@@ -41,7 +42,10 @@ void OpenForPolicy(const Tablet& tablet, size_t group) {
 MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
                                  std::vector<ImmutableMemtables> immutable)
     : environment_(environment) {
+  ABSL_ASSERT(!immutable.empty() && "there is something to flush");
   for (ImmutableMemtables& memtables : immutable) {
+    ABSL_ASSERT(!memtables.memtables.empty() && memtables.tablet->environment() == environment &&
+                "the memtables are of tablets of one server");
     Part& part = parts_.emplace_back();
     part.now = TimeBeforeLayout(*environment);
     part.layout = memtables.tablet->Layout();

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 
@@ -41,6 +42,7 @@ class WorkSpeed {
   }
   void End(uint64_t begun, uint64_t done, SteadyTime now = SteadyTime::Now()) {
     MutexLock lock(&mutex_);
+    ABSL_ASSERT(running_ > 0 && "what ends has begun");
     --running_;
     begun_ -= static_cast<double>(begun);
     Note(static_cast<double>(done), absl::ToDoubleSeconds(now - since_));

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 
 #include "base/mutex.h"
@@ -22,6 +23,7 @@ class InheritedCounters {
  public:
   // The tablet was unloaded.
   void Keep(const Tablet& tablet) {
+    ABSL_ASSERT(tablet.flags().superseded() && "nothing more is counted for it");
     MutexLock lock(&mutex_);
     counters_[tablet.id()] = Ref<TabletCounters>(tablet.counters());
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/limited_lock.h"
@@ -119,6 +120,7 @@ absl::Status ServerHost::Load(MasterEpoch master, const TableLayout& layout, con
   }
   const absl::Status loaded = OpenAndServe(master, layout, id, logs, else_can);
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(loading_ > 0 && "a load that ends has begun");
   if (--loading_ == 0) loaded_.SignalAll();
   return loaded;
 }
@@ -239,6 +241,7 @@ void ServerHost::End() {
     environment_->inherited_counters.Keep(*tablet);
     environment_->notify_superseded(*tablet);
   }
+  ABSL_ASSERT(server_->tablets().size() == 0 && "a server that has ended serves nothing");
 }
 
 // --- Splits ---

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 
 #include "base/mutex.h"
@@ -29,6 +30,7 @@ class ServerNames {
   // Names continue after this number. Before the first Take.
   void StartAfter(uint64_t number) {
     MutexLock lock(&mutex_);
+    ABSL_ASSERT(live_.empty() && "it is called before the first name is taken");
     last_number_ = number;
   }
   // Returns a new name, which is live until Remove.
@@ -37,7 +39,8 @@ class ServerNames {
     last_number_ = std::max(last_number_, sequences_->last()) + 1;
     sequences_->AdvanceTo(last_number_);
     std::string name = ServerDirectory::NameOf(role, last_number_);
-    live_.insert(name);
+    [[maybe_unused]] const bool is_new = live_.insert(name).second;
+    ABSL_ASSERT(is_new && "no two servers have one name");
     return name;
   }
   // The server with this name has ended, or could not be started.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 
@@ -26,6 +27,7 @@ class SharedFiles {
     MutexLock lock(&mutex_);
     const auto found = others_.find(number);
     if (found == others_.end()) return true;
+    ABSL_ASSERT(found->second > 0 && "a count of none is not kept");
     if (--found->second == 0) others_.erase(found);
     return false;
   }

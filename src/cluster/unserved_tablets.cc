@@ -1,5 +1,6 @@
 #include "cluster/unserved_tablets.h"
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/strings.h"
@@ -8,6 +9,7 @@
 namespace bigtable {
 
 void UnservedTablets::Trouble::Add(const absl::Status& status) {
+  ABSL_ASSERT(!status.ok() && "a failure has an error");
   if (tablet.failures++ == 0) {
     tablet.since = absl::Now();
     begin = NowNanos();

@@ -39,6 +39,7 @@ absl::Status Assignment::AssignUsers() {
 }
 
 absl::Status Assignment::Assign(ServerRole role) {
+  MutexOf(role)->AssertHeld();
   const SteadyTime start = SteadyTime::Now();
   ClusterEnvironment& environment = *context_->environment;
   ServerDirectory servers(environment.file_system, context_->lock->session(),
@@ -311,6 +312,7 @@ absl::StatusOr<std::vector<ServerShare>> Assignment::Distribute(
 
 absl::Status Assignment::LoadAll(std::vector<ServerShare> shares,
                                  const std::vector<DeadLog*>& logs) {
+  ABSL_ASSERT(!shares.empty() && "a server has its lock");
   const auto load = [&](ServerShare* share) {
     for (const UnassignedTablet& tablet : share->tablets) {
       share->status.Update(LoadOne(share->host.get(), tablet, logs));
@@ -392,6 +394,7 @@ absl::Status Assignment::ReplaceLost(ServerRole role) {
 }
 
 absl::Status Assignment::AssignIfDue(ServerRole role) {
+  MutexOf(role)->AssertHeld();
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
     if (host->server()->state().ended()) *IsAssigned(role) = false;
   }
@@ -426,7 +429,8 @@ bool Assignment::BeginMove(const TabletId& id) {
 
 void Assignment::EndMove(const TabletId& id) {
   MutexLock lock(&mutex_);
-  moving_.erase(id);
+  [[maybe_unused]] const size_t erased = moving_.erase(id);
+  ABSL_ASSERT(erased == 1 && "one thread moves a tablet");
 }
 
 }  // namespace bigtable

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 namespace {
 
@@ -48,6 +50,7 @@ std::optional<Balancer::Move> Balancer::Look(const std::vector<TabletLoad>& tabl
   for (const TabletLoad& tablet : tablets) {
     weights.push_back(static_cast<double>(tablet.bytes) / all_bytes +
                       seen_[tablet.id].busy / all_busy);
+    ABSL_ASSERT(tablet.server < servers && "every tablet is on one of the servers");
     loads[tablet.server] += weights.back();
   }
   const auto [least, most] = std::minmax_element(loads.begin(), loads.end());

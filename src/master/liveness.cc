@@ -56,7 +56,8 @@ bool LivenessThread::WaitUntilDue(const RetryPause& pause) {
     return pause.failures() > 0 ? pause.Left(now) : kLook - absl::Nanoseconds(now - begin);
   };
   MutexLock lock(&mutex_);
-  const auto is_due = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  const auto is_due = [&] {
+    mutex_.AssertHeld();
     return stopping_ || now_ || (due_ && pause.failures() <= kSoon);
   };
   while (!is_due() && left() > absl::ZeroDuration()) changed_.WaitFor(&mutex_, left());

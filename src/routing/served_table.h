@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/types/span.h"
 
 #include "bigtable/row_range.h"
@@ -42,11 +43,13 @@ class ServedTable {
     std::optional<std::string> next = "";  // where the next one begins
     for (ServedTablet& served : known) {
       const RowRange rows = served.rows();
+      ABSL_ASSERT(next.has_value() && rows.begin() >= *next && "tablets do not overlap");
       if (rows.begin() != *next) Add({}, rows.begin());
       next = rows.end();
       Add(std::move(served), next);
     }
     if (next.has_value()) Add({}, std::nullopt);
+    ABSL_ASSERT(tablets_.size() == ends_.size() + 1 && "together they have every row");
     fences_ = KeyFences({ends_.begin(), ends_.end()});
   }
 
@@ -71,6 +74,7 @@ class ServedTable {
   }
   // The first row of the tablet at `index`.
   std::string_view BeginOf(size_t index) const {
+    ABSL_ASSERT(index < tablets_.size() && "there is such a tablet");
     return index == 0 ? std::string_view() : std::string_view(ends_[index - 1]);
   }
   // The first row of these ranges whose location is unknown, or whose tablet was superseded.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "backend/option_limits.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
@@ -21,6 +23,7 @@ namespace bigtable {
 absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
                                const ReadOptions& options, absl::Span<const RowRange> ranges,
                                Rest rest) {
+  ABSL_ASSERT(!fixed_ && "a snapshot is fixed once");
   if (table.database->locations.is_remote()) {
     remote_ = std::make_unique<RemoteSnapshot>();
     BT_RETURN_IF_ERROR(remote_->Fix(table, filter, options));
@@ -181,6 +184,7 @@ bool TableCursor::BreakOff(const Row& row) {
 }
 
 bool TableCursor::ReadRowUpTo(size_t most, Row* row) {
+  ABSL_ASSERT(most > 0 && "a row has a cell");
   if (elsewhere_ != nullptr) return ReadRowElsewhere(row, most);
   if (!Next()) return false;
   RowBuilder builder(row, *cells_, version_, /*reuse=*/false);

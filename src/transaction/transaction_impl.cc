@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "backend/option_limits.h"
 #include "base/info_log.h"
 #include "base/status.h"
@@ -41,6 +43,7 @@ void TransactionImpl::MakeOwn() {
 }
 
 OwnWrites* TransactionImpl::ChangeOwn() {
+  ABSL_ASSERT(own_ != nullptr && "there is a snapshot, over which own writes are seen");
   if (own_.use_count() > 1) own_ = std::make_shared<OwnWrites>(*own_);
   return own_.get();
 }
@@ -76,6 +79,7 @@ absl::Status TransactionImpl::BeginRead(const TableImpl& table, const ReadOption
 }
 
 void TransactionImpl::NoteRead(const TableImpl& table, RowRange rows) {
+  ABSL_ASSERT(snapshot_ != nullptr && "a read has begun");
   // A loop that reads one row again and again.
   if (!reads_.empty() && reads_.back().table == &table && reads_.back().rows == rows) return;
   reads_.push_back({&table, std::move(rows), snapshot_->sequence()});
