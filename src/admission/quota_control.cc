@@ -60,7 +60,7 @@ void QuotaControl::Use(const QuotaSet& quotas) {
   current_.Publish(next.release());
   limits_rates_.store(rates, std::memory_order_relaxed);
   limits_storage_.store(storage, std::memory_order_relaxed);
-  NoteChange();
+  MarkChanged();
 }
 
 // --- Rates ---

@@ -7,8 +7,8 @@
 
 namespace bigtable {
 
-std::optional<StallNotices::Change> StallNotices::Note(StallReason reason, absl::Duration waited,
-                                                       SteadyTime now) {
+std::optional<StallNotices::Change> StallNotices::Record(StallReason reason, absl::Duration waited,
+                                                         SteadyTime now) {
   constexpr int kSubtracted = 5;
   now = std::max(now, noted_at_);  // another thread may have read the clock later
   if (reason != StallReason::kNone && reason != reason_) {

@@ -25,8 +25,8 @@ absl::Status BackgroundWork::CheckOpen() const {
 
 uint64_t BackgroundWork::BeginWaiting(TabletServer* server) {
   MutexLock lock(&mutex_);
-  const auto trouble = flush_troubles_.find(server);
-  if (trouble != flush_troubles_.end()) trouble->second.pause.TryNow();
+  const auto failed = failed_flushes_.find(server);
+  if (failed != failed_flushes_.end()) failed->second.pause.TryNow();
   return flush_failures_;
 }
 
@@ -86,9 +86,9 @@ absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tabl
     // A server that has lost its lock will be replaced.
     if (server->state().serving()) {
       BT_RETURN_IF_ERROR(server->write_error().status());
-      const auto trouble = flush_troubles_.find(server);
-      if (trouble != flush_troubles_.end() && trouble->second.last > last) {
-        return trouble->second.status;
+      const auto failed = failed_flushes_.find(server);
+      if (failed != failed_flushes_.end() && failed->second.last > last) {
+        return failed->second.status;
       }
     }
     BT_RETURN_IF_ERROR(WaitForChange(limits));
@@ -171,7 +171,7 @@ absl::Status BackgroundWork::EraseOldLog(TabletServer* server, uint64_t table_id
   BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
   BT_RETURN_IF_ERROR(FlushServer(server, limits));
   BT_RETURN_IF_ERROR(server->log().Trim(limits));
-  server->rotation().NoteErased(last);
+  server->rotation().MarkErased(last);
   return absl::OkStatus();
 }
 
@@ -231,13 +231,13 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
         if (!server->state().ended()) BT_RETURN_IF_ERROR(server->write_error().status());
       }
       BT_RETURN_IF_ERROR(compaction_error_);
-      BT_RETURN_IF_ERROR(AnyTrouble());
+      BT_RETURN_IF_ERROR(AnyFailure());
       BT_RETURN_IF_ERROR(CheckOpen());
       if (!is_one_lost && flushing_.empty() && compacting_.empty() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
         absl::Duration wait;
-        LookAtAll();
+        SearchAllTablets();
         if (!FindFlush(&flush, &wait) && !FindCompaction(&compaction, &wait)) break;
         // The threads may not know of it: files grow too old without a change.
         changed_.SignalAll();

@@ -22,7 +22,7 @@ class CallPace {
   // every further call returns false too.
   bool Count(size_t bytes) {
     work_ += kEntry + bytes;
-    return work_ < kMostWork || Look();
+    return work_ < kMostWork || CheckLimits();
   }
 
  private:
@@ -30,7 +30,7 @@ class CallPace {
   static constexpr size_t kEntry = 64;
   static constexpr size_t kMostWork = 64 << 10;
 
-  [[gnu::noinline]] bool Look() {
+  [[gnu::noinline]] bool CheckLimits() {
     absl::Status status = limits_->Check("the read");
     if (!status.ok()) {
       work_ = kMostWork;  // for the next call

@@ -93,7 +93,7 @@ class LastWrites {
   LastWrites& operator=(const LastWrites&) = delete;
 
   // Called before the mutation becomes visible. Each number is larger than the one before.
-  void Note(std::string_view row, SequenceNumber sequence) {
+  void Record(std::string_view row, SequenceNumber sequence) {
     std::atomic<SequenceNumber>& last = groups_[GroupOf(Checksum(row))];
     ABSL_ASSERT(last.load(std::memory_order_relaxed) <= sequence && "numbers of writes ascend");
     last.store(sequence, std::memory_order_release);

@@ -64,10 +64,10 @@ class ServerDirectory {
   // For a fenced server that has ended: notes the last mutation that counts. The smallest one that
   // was noted stays: a later opening may find that a batch after it is incomplete
   // (batch_recovery.h). Does nothing if the server has no file any more.
-  absl::Status NoteLast(std::string_view name, SequenceNumber last);
+  absl::Status RecordLast(std::string_view name, SequenceNumber last);
   // For a fenced server: notes that its mutations up to `flushed` are in SSTables. Does nothing if
   // the server has no file any more.
-  absl::Status NoteFlushed(std::string_view name, SequenceNumber flushed);
+  absl::Status RecordFlushed(std::string_view name, SequenceNumber flushed);
   struct Needed {
     bool is_needed = true;  // whether its log is needed
     SequenceNumber last = kMaxSequence;
@@ -78,7 +78,7 @@ class ServerDirectory {
   // Nothing in the server's log is needed: notes that, durably. No opening reads the log from here
   // on. Does nothing for a server whose last mutation was not noted, because its whole log counts
   // until the file is gone.
-  absl::Status NoteDone(std::string_view name);
+  absl::Status RecordDone(std::string_view name);
   // The same, and removes the server's log and its file.
   absl::Status Remove(std::string_view name);
   // Removes all other logs, except those of servers for which `is_live` is true. Adds the names of

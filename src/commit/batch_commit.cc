@@ -140,7 +140,7 @@ void BatchCommit::LogIfMemory(Write* write) {
       return;
     }
     // Some of its parts are in their logs.
-    for (const Part& part : write->parts) servers_[part.server].status.Update(status);
+    for (const ServerPart& part : write->parts) servers_[part.server].status.Update(status);
   }
 }
 
@@ -164,7 +164,7 @@ void BatchCommit::TakeNumbers(Write* write) {
   const SequenceNumber first = shared_->sequences->Take(mutations.size());
   SequenceNumber next = first;
   for (size_t server = 0; server < servers_.size(); ++server) {
-    Part part{.server = server};
+    ServerPart part{.server = server};
     for (size_t i = 0; i < mutations.size(); ++i) {
       if (mutations[i].server != servers_[server].writer) continue;
       TabletWriter* const writer = mutations[i].tablet->writer();
@@ -186,7 +186,7 @@ void BatchCommit::MakePayload(const Write& write, size_t part) {
   payload.Clear();
   if (write.parts.size() > 1) {
     others_.clear();
-    for (const Part& other : write.parts) {
+    for (const ServerPart& other : write.parts) {
       if (&other == &write.parts[part]) continue;
       const GroupWriter& writer = *servers_[other.server].writer;
       others_.push_back({writer.parts().environment->server, other.last});
@@ -214,7 +214,7 @@ absl::Status BatchCommit::Reserve(Write* write, absl::Status* refused) {
 absl::Status BatchCommit::Append(Write* write) {
   const RecordType type = write->parts.size() > 1 ? RecordType::kBatchPart : RecordType::kBatch;
   for (size_t part = 0; part < write->parts.size(); ++part) {
-    const Part& p = write->parts[part];
+    const ServerPart& p = write->parts[part];
     Server& server = servers_[p.server];
     BatchPayload& payload = payloads_[part];
     AppendedRecord record;
@@ -300,7 +300,7 @@ bool BatchCommit::FailBatch(Write* write) {
       write->request.durability == Durability::kSync ? sync_status_ : absl::OkStatus();
   std::optional<size_t> lost;  // a mutation of a server that has lost its lock
   bool is_only_lost = failure.ok();
-  for (const Part& part : write->parts) {
+  for (const ServerPart& part : write->parts) {
     const Server& server = servers_[part.server];
     failure.Update(server.status);
     if (server.has_lost_lock) lost = part.mutations.front();
@@ -315,7 +315,7 @@ bool BatchCommit::FailBatch(Write* write) {
     voided = shared_->void_batches->Add({last - write->request.mutations.size() + 1, last});
   }
   if (!voided.ok()) {
-    for (const Part& part : write->parts) servers_[part.server].status.Update(failure);
+    for (const ServerPart& part : write->parts) servers_[part.server].status.Update(failure);
   } else if (is_only_lost) {
     // It will never be found, so it can be applied elsewhere.
     write->superseded = lost;
@@ -333,7 +333,7 @@ void BatchCommit::ApplyToMemtables(const Write& write) {
     const BatchMutation& mutation = write.request.mutations[i];
     mutation.server->ApplyLogged(mutation.tablet, mutation.mutation.row, write.logged[i]);
   }
-  for (const Part& part : write.parts) servers_[part.server].applied = part.last;
+  for (const ServerPart& part : write.parts) servers_[part.server].applied = part.last;
 }
 
 void BatchCommit::Publish() {

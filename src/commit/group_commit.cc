@@ -263,11 +263,11 @@ uint32_t GroupCommit::Sleep(Request* request, const CallLimits* limits) {
                                                std::memory_order_acquire)) {
     return state;
   }
-  absl::Duration look_after = take_over_.commit != nullptr
-                                  ? take_over_.stall_timeout(absl::ZeroDuration())
-                                  : absl::InfiniteDuration();
+  absl::Duration until_check = take_over_.commit != nullptr
+                                   ? take_over_.stall_timeout(absl::ZeroDuration())
+                                   : absl::InfiniteDuration();
   while (true) {
-    absl::Duration most = look_after;
+    absl::Duration most = until_check;
     if (limits != nullptr) most = std::min(most, std::max(limits->MostSleep(), kLeavePause));
     {
       MutexLock lock(&sleeper.mutex);
@@ -278,7 +278,7 @@ uint32_t GroupCommit::Sleep(Request* request, const CallLimits* limits) {
       if (state != kAsleep) return state;
     }
     if (limits != nullptr && !limits->Check().ok() && Leave(request)) return kLeft;
-    if (take_over_.commit != nullptr) look_after = LookAfterLeader(limits);
+    if (take_over_.commit != nullptr) until_check = CheckLeaderStall(limits);
   }
 }
 
@@ -299,7 +299,7 @@ bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<
   return false;
 }
 
-absl::Duration GroupCommit::LookAfterLeader(const CallLimits* limits) {
+absl::Duration GroupCommit::CheckLeaderStall(const CallLimits* limits) {
   int64_t since = stalled_since_.load(std::memory_order_acquire);
   if (since == 0) return take_over_.stall_timeout(absl::ZeroDuration());
   const absl::Duration left = take_over_.stall_timeout(absl::Nanoseconds(NowNanos() - since));

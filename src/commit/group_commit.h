@@ -168,7 +168,7 @@ class GroupCommit {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(leave_mutex_);
   // Takes over if it is time; returns how long to sleep before the next check. `limits`: of this
   // thread, or null.
-  absl::Duration LookAfterLeader(const CallLimits* limits);
+  absl::Duration CheckLeaderStall(const CallLimits* limits);
   // On another thread than this one, if it can be started.
   void CommitElsewhereFor(Stall* stall);
   void CommitFor(Stall* stall);

@@ -80,7 +80,7 @@ void GroupWriter::CommitGroup(Group group) {
     parts_.state->RequestRenewal();
     for (GroupCommit::Request* request : group) static_cast<Write*>(request)->superseded = true;
     const int64_t now = NowNanos();
-    return NoteTimes(group, {.begin = now, .logged = now, .synced = now, .applied = now});
+    return RecordTimes(group, {.begin = now, .logged = now, .synced = now, .applied = now});
   }
   absl::Status status = parts_.error->any() ? parts_.error->status() : absl::OkStatus();
   bool sync = false;
@@ -148,7 +148,7 @@ void GroupWriter::CommitGroupElsewhere(Group group) {
   });
   const uint64_t switches = log()->statistics().switches;
   absl::Status status = log()->SwitchFile();
-  if (log()->statistics().switches != switches) parts_.log->NoteSegment(false);
+  if (log()->statistics().switches != switches) parts_.log->ReportSegments(false);
   if (status.ok()) status = Secure(log(), true, sync);
   times_.synced = NowNanos();
   FinishGroup(group, std::move(status));
@@ -162,7 +162,7 @@ void GroupWriter::FinishGroup(Group group, absl::Status status) {
         Cat("server ", server_name(),
             " has lost its lock; it is not known if the write will be found"));
   }
-  if (parts_.environment->events != nullptr) parts_.log->NoteSegment(true);
+  if (parts_.environment->events != nullptr) parts_.log->ReportSegments(true);
   if (!status.ok()) return FailGroup(group, status, is_measured);
   ApplyToMemtables();
   if (!insertions_.empty()) {
@@ -172,7 +172,7 @@ void GroupWriter::FinishGroup(Group group, absl::Status status) {
   }
   if (is_measured) [[unlikely]] {
     times_.applied = NowNanos();
-    NoteTimes(group, times_);
+    RecordTimes(group, times_);
   }
   for (GroupCommit::Request* request : group) {
     parts_.rotation->RotateFull(static_cast<Write*>(request)->request.tablet);
@@ -190,7 +190,7 @@ void GroupWriter::FailGroup(Group group, const absl::Status& status, bool is_mea
 
 void GroupWriter::RefuseGroup(Group group, const absl::Status& status, bool is_measured) {
   times_.applied = times_.synced;
-  if (is_measured) NoteTimes(group, times_);
+  if (is_measured) RecordTimes(group, times_);
   for (GroupCommit::Request* request : group) {
     for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
   }
@@ -208,7 +208,7 @@ void GroupWriter::LimitLog() {
   }
 }
 
-void GroupWriter::NoteTimes(Group group, const GroupTimes& times) {
+void GroupWriter::RecordTimes(Group group, const GroupTimes& times) {
   for (GroupCommit::Request* request : group) {
     const Write& write = *static_cast<Write*>(request);
     if (write.queued_at == 0) continue;

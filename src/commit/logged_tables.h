@@ -21,20 +21,20 @@ namespace bigtable {
 class LoggedTables {
  public:
   // The log has mutations of the table, up to this one.
-  void Note(uint64_t table_id, SequenceNumber last) {
+  void Record(uint64_t table_id, SequenceNumber last) {
     SequenceNumber& through = through_[table_id];
     through = std::max(through, last);
   }
   // The table was deleted, so it will not be compacted itself: the next compaction erases its bytes
   // with those of its own table.
-  void NoteDeleted(uint64_t table_id, SequenceNumber last) {
+  void RecordDeleted(uint64_t table_id, SequenceNumber last) {
     if (through_.erase(table_id) > 0) deleted_through_ = std::max(deleted_through_, last);
   }
   bool HasAnyOf(uint64_t table_id) const {
     return deleted_through_ > 0 || through_.contains(table_id);
   }
   // The log has no bytes of mutations up to this one any more.
-  void NoteErased(SequenceNumber through) {
+  void MarkErased(SequenceNumber through) {
     absl::erase_if(through_, [&](const auto& table) { return table.second <= through; });
     if (deleted_through_ <= through) deleted_through_ = 0;
   }

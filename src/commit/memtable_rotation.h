@@ -82,9 +82,9 @@ class MemtableRotation {
   // The memtables that are due. What was rotated at the same sequence number is in it together.
   std::vector<ImmutableMemtables> MemtablesToFlush();
   // Whether the log may have bytes of mutations of the table; those in an active memtable do not
-  // count. After NoteErased(through), it has none up to that one.
+  // count. After MarkErased(through), it has none up to that one.
   bool HasLogged(uint64_t table_id);
-  void NoteErased(SequenceNumber through);
+  void MarkErased(SequenceNumber through);
   // Bytes of the immutable memtables that wait for others to be due.
   uint64_t WaitingBytes() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return rotated_.waiting_bytes(); }
 
@@ -117,7 +117,7 @@ class MemtableRotation {
                         RotationReason reason);
   void Rotate(const Active& active, RotationReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Call it before active memtables of the tablet are rotated or dropped.
-  void NoteLogged(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MarkLogged(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Relaxed<uint64_t>* const memtable_size_;
   const ServerTablets* const tablets_;

@@ -80,7 +80,7 @@ absl::Status CommitLog::StartNextSegment() {
 absl::Status CommitLog::Prepare(uint64_t least_size) {
   needs_upkeep_ = false;
   // In this order: on a full disk the spare is made of a released file.
-  absl::Status status = StateReleased();
+  absl::Status status = PersistReleased();
   status.Update(store_.TakeBack());
   status.Update(MakeSpare(least_size));
   if (!status.ok()) needs_upkeep_ = true;
@@ -95,10 +95,11 @@ LogState CommitLog::State() const {
 }
 
 absl::Status CommitLog::WriteState(const LogState& state) {
-  ABSL_ASSERT(state.released >= stated_.released && state.synced >= stated_.synced &&
+  ABSL_ASSERT(state.released >= persisted_state_.released &&
+              state.synced >= persisted_state_.synced &&
               "neither what is released nor what is synced moves back");
   BT_RETURN_IF_ERROR(state_file_.Write(state));
-  stated_ = state;
+  persisted_state_ = state;
   return absl::OkStatus();
 }
 
@@ -110,13 +111,13 @@ bool CommitLog::ReleasesSegment(SequenceNumber sequence) const {
 absl::Status CommitLog::Attest(const CallLimits& limits) {
   const LimitedMutexLock prepare(&prepare_mutex_, &limits, "upkeep of the log");
   BT_RETURN_IF_ERROR(prepare.status());
-  LogState state = stated_;
+  LogState state = persisted_state_;
   state.synced = synced_offset();
   // This releases nothing more: that takes an attestation of another log first.
-  return state.synced > stated_.synced ? WriteState(state) : absl::OkStatus();
+  return state.synced > persisted_state_.synced ? WriteState(state) : absl::OkStatus();
 }
 
-absl::Status CommitLog::StateReleased() {
+absl::Status CommitLog::PersistReleased() {
   LogState state;
   size_t retired;
   {

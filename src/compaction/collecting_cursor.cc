@@ -193,8 +193,7 @@ bool CollectingCursor::AddTimeRange(EntryVersion version) {
     deletions_.AddTimeRange(range, version);
     return true;
   }
-  paid_ = absl::DataLossError(
-      Cat("a deletion of a time range has a value that is none: ", DebugString(input_->key())));
+  paid_ = absl::DataLossError(Cat("malformed time-range deletion: ", DebugString(input_->key())));
   return false;
 }
 

@@ -71,7 +71,7 @@ void MergingCursor::EndOf(const EntryCursor* first) {
   valid_ = false;
   if (!first->status().ok()) return Fail(first->status());
   order_.erase(order_.begin());
-  NoteOnly();
+  UpdateOnly();
   if (!order_.empty()) Show(order_[0]);
 }
 
@@ -136,7 +136,7 @@ void MergingCursor::ShowSmallest() {
   for (EntryCursor* child : children_) {
     if (child->valid()) order_.push_back(child);
   }
-  NoteOnly();
+  UpdateOnly();
   if (order_.empty()) return;
   if (order_.size() > 1) SortAll();
   Show(order_[0]);

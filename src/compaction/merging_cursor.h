@@ -81,7 +81,7 @@ class MergingCursor final : public EntryCursor {
   void SortIn();
   void SortAll();
   // Called when the list has changed.
-  void NoteOnly() {
+  void UpdateOnly() {
     only_ = order_.size() == 1 && shortcuts_.Has(Shortcut::kMergeOne) ? order_[0] : nullptr;
   }
 

@@ -17,8 +17,8 @@ constexpr double kMostLeft = 0.8;
 
 }  // namespace
 
-std::optional<Balancer::Move> Balancer::Look(const std::vector<TabletLoad>& tablets, size_t servers,
-                                             SteadyTime now) {
+std::optional<Balancer::Move> Balancer::ChooseMove(const std::vector<TabletLoad>& tablets,
+                                                   size_t servers, SteadyTime now) {
   const bool is_first = !last_.has_value();
   const double seconds = is_first ? 0 : absl::ToDoubleSeconds(now - *last_);
   if (!is_first && seconds <= 0) return std::nullopt;

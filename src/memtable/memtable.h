@@ -66,7 +66,7 @@ class Memtable final : public RefCounted {
   void AddPinned(std::string_view key, std::string_view value, const RefCounted* owner);
   // Records that an entry has this sequence number. Numbers ascend, except when a sorted log is
   // replayed, where they come in any order.
-  void NoteSequence(SequenceNumber sequence) {
+  void RecordSequence(SequenceNumber sequence) {
     const SequenceNumber first = first_sequence();
     if (first == 0 || sequence < first) {
       first_sequence_.store(sequence, std::memory_order_relaxed);

@@ -123,7 +123,7 @@ inline CellCursor::Step CellCursor::Examine(std::string_view key) {
   if (has_limits_ && !pace_.Count(input_.value().size())) return Step::kStay;
   if (VersionOf(key).sequence > sequence_) return Step::kNext;
   Step step = Enter(key);
-  if (step == Step::kStay) step = Look(key);
+  if (step == Step::kStay) step = ExamineEntry(key);
   return status_.ok() ? step : Step::kStay;
 }
 
@@ -299,10 +299,10 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
 }
 
 // Examines an entry of the current column.
-CellCursor::Step CellCursor::Look(std::string_view key) {
+CellCursor::Step CellCursor::ExamineEntry(std::string_view key) {
   const EntryVersion version = VersionOf(key);
   if (HasTimestamp(KindOf(key))) [[likely]]
-    return LookAtCell(key, version);
+    return ExamineCell(key, version);
   AddDeletion(key, version);
   return Step::kNext;
 }
@@ -320,7 +320,7 @@ void CellCursor::AddDeletion(std::string_view key, EntryVersion version) {
   deletions_.Add(kind, version, group_id);
 }
 
-CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion version) {
+CellCursor::Step CellCursor::ExamineCell(std::string_view key, EntryVersion version) {
   ABSL_ASSERT(in_family_ && family_ != nullptr && "the entry's column was entered");
   if (version.sequence <= family_->created) return Step::kNext;
   const int64_t timestamp = TimestampOf(key);
@@ -343,7 +343,7 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
   }
 
   if (IsContribution(kind)) [[unlikely]]
-    return LookAtAggregate(version);
+    return ExamineAggregate(version);
   const bool alive = kind == EntryKind::kCell && !deletions_.Hides(version, timestamp);
   Step step = Step::kNext;
   if (!IsKept(version, version.sequence, alive, &step)) return step;

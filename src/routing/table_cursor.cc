@@ -131,7 +131,7 @@ TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, c
                          const ReadOptions& options, std::vector<RowRange> ranges,
                          StreamCalls* calls)
     : table_(table), snapshot_(snapshot), ranges_(std::move(ranges)), calls_(calls) {
-  if (ClipToFilter(FilterNode::Of(filter), &ranges_)) calls->NoteNarrowedRows();
+  if (ClipToFilter(FilterNode::Of(filter), &ranges_)) calls->MarkRowsNarrowed();
   if (snapshot->remote() != nullptr) {
     remote_ = std::make_unique<RemoteCursor>(table, snapshot->remote(), filter, options, ranges_);
     elsewhere_ = &remote_->cell();

@@ -104,7 +104,7 @@ void TableImpl::ReportUnchecked(std::string_view stream, const absl::Status& sta
 namespace {
 
 // This tablet alone serves the call.
-void NoteTablet(const ServedTablet& served, CallSample* sample) {
+void RecordTablet(const ServedTablet& served, CallSample* sample) {
   if (sample == nullptr) [[likely]]
     return;
   sample->tablet = Ref<TabletCounters>(served.tablet->counters());
@@ -161,7 +161,7 @@ void TableImpl::ApplyUnobserved(absl::Span<const RowMutation> mutations,
     const ServedTable& table = *route->Get();
     const ServedTablet& served = table.tablets()[table.Find(mutations[0].row())];
     if (served.tablet != nullptr) [[likely]] {
-      NoteTablet(served, sample);
+      RecordTablet(served, sample);
       const EncodedMutation encoded = EncodedMutation::Of(mutations[0]);
       const bool is_applied = served.path->Apply({.tablet = served.tablet.get(),
                                                   .mutations = {&encoded, 1},
@@ -198,7 +198,7 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
     const bool is_one =
         left.size() == mutations.size() && positions.front().first == positions.back().first;
     if (is_one && table.tablets()[positions.front().first].tablet != nullptr) {
-      NoteTablet(table.tablets()[positions.front().first], sample);
+      RecordTablet(table.tablets()[positions.front().first], sample);
     }
     left.clear();
     for (size_t begin = 0, end; begin < positions.size(); begin = end) {

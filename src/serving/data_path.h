@@ -92,7 +92,7 @@ class DataPath {
     const CallSample* sample = nullptr;   // null: the write is not measured
     SequenceNumber* committed = nullptr;  // see WriteRequest
   };
-  // Sets a status for each mutation; those that have an error before are skipped. False, and
+  // Sets a status for each mutation; those that have failed are skipped. False, and
   // nothing is applied, if the tablet is superseded or the server has lost its lock: the caller
   // looks the rows up again. Not for a path that refuses writes.
   [[nodiscard]] bool Apply(const Write& write, absl::Span<absl::Status> statuses) const;

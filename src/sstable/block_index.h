@@ -7,7 +7,6 @@
 // than the target, without branches. Whole keys are compared only among equal numbers. Last keys
 // are exact, so the block that is found has the first entry at or after the target and never ends
 // before it.
-// after the target, and never one that ends before it.
 #ifndef BIGTABLE_SSTABLE_BLOCK_INDEX_H_
 #define BIGTABLE_SSTABLE_BLOCK_INDEX_H_
 
@@ -52,8 +51,8 @@ class BlockIndex {
   // The last key of block `i`. Costs an allocation.
   std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
   // Whether the row in which block `i` ends also has entries in the next block.
-  bool RowGoesOn(size_t i) const {
-    return i / 64 < rows_go_on_.size() && (rows_go_on_[i / 64] >> (i % 64) & 1) != 0;
+  bool RowContinues(size_t i) const {
+    return i / 64 < continued_rows_.size() && (continued_rows_[i / 64] >> (i % 64) & 1) != 0;
   }
   size_t memory() const;
 
@@ -64,7 +63,7 @@ class BlockIndex {
   };
 
   void AddOffsets(uint64_t offset, size_t key_begin);
-  void NoteThatRowGoesOn(size_t i);
+  void MarkRowContinues(size_t i);
   void BuildLevels();
   // The first position whose number is not below `number`; requires that there is one.
   size_t LowerBound(uint64_t number) const;
@@ -84,11 +83,11 @@ class BlockIndex {
     return std::string_view(keys_).substr(key_begins_[i], key_begins_[i + 1] - key_begins_[i]);
   }
 
-  std::string prefix_;                // common to all last keys
-  std::string keys_;                  // the rests after the prefix, concatenated
-  BlockOffsets offsets_;              // of the blocks in the file, and the end of the last block
-  std::vector<size_t> key_begins_;    // offsets of the rests in keys_, and their end
-  std::vector<uint64_t> rows_go_on_;  // a bit for each block, up to the last that is set
+  std::string prefix_;              // common to all last keys
+  std::string keys_;                // the rests after the prefix, concatenated
+  BlockOffsets offsets_;            // of the blocks in the file, and the end of the last block
+  std::vector<size_t> key_begins_;  // offsets of the rests in keys_, and their end
+  std::vector<uint64_t> continued_rows_;  // a bit for each block, up to the last that is set
   std::vector<Line> lines_;        // the levels, from the highest, which is one line, to the lowest
   std::vector<uint32_t> levels_;   // the first line of each level in lines_
   uint64_t largest_ = UINT64_MAX;  // of the numbers; UINT64_MAX without levels

@@ -151,15 +151,15 @@ class BlockReader {
   size_t words() const { return (index_->size() + 63) / 64; }
 
   // How a block was obtained.
-  enum class Way : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
+  enum class BlockOrigin : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
 
   // Also records the block in the thread's trace if the read is traced.
   absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                           std::string_view* block, Ref<Block>* owner);
-  absl::Status ReadAnyWay(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                          std::string_view* block, Ref<Block>* owner, Way* way);
+  absl::Status ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                            std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
   absl::Status ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                          std::string_view* block, Ref<Block>* owner, Way* way);
+                          std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
   absl::Status ReadByPosition(size_t i, const CallLimits* limits, std::string_view* block,
                               Ref<Block>* owner);
   absl::Status VerifyMapped(size_t i, const ReadSettings& settings);
@@ -200,7 +200,7 @@ class BlockReader {
   void WillNeed(Stretch blocks) const;
   // Checks whether a block that was in memory still is. Called when block `next` is read with
   // others.
-  void LookAtSample(size_t next);
+  void CheckSample(size_t next);
   void MarkKnown(size_t i);
   void MarkPresent(Stretch blocks);
   // The limits are those of a wait for the dictionary.

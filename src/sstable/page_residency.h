@@ -62,15 +62,15 @@ class PageResidency {
   }
 
   // A block that had been in memory was queried and found, or was missing and is being read.
-  void NoteFound() { found_.fetch_add(1, std::memory_order_relaxed); }
-  void NoteMissing();
+  void CountFound() { found_.fetch_add(1, std::memory_order_relaxed); }
+  void CountMissing();
   // A block that had not been in memory before is being read.
-  void NoteFirstRead() { reads_.fetch_add(1, std::memory_order_relaxed); }
+  void CountFirstRead() { reads_.fetch_add(1, std::memory_order_relaxed); }
   // A randomly sampled block that had been in memory is missing. Where memory is plentiful each
   // disk read brings many blocks, so this must be detected soon.
-  void NoteSampleMissing();
+  void CountSampleMissing();
   // So many more blocks have been in memory; negative when a file is closed.
-  void NoteKnown(int64_t blocks) { known_.fetch_add(blocks, std::memory_order_relaxed); }
+  void CountKnown(int64_t blocks) { known_.fetch_add(blocks, std::memory_order_relaxed); }
 
   // While this exists, page faults of this thread come from reading and do not count as faults of
   // touches.

@@ -25,11 +25,11 @@ class ResidencyTrust {
   }
 
   // A range was queried, and was in memory or was not.
-  void NoteFound() { found_.fetch_add(1, std::memory_order_relaxed); }
-  void NoteMissing() { found_.store(0, std::memory_order_relaxed); }
+  void CountFound() { found_.fetch_add(1, std::memory_order_relaxed); }
+  void CountMissing() { found_.store(0, std::memory_order_relaxed); }
   // A range was not queried, and was not in memory.
-  void NoteWrong() {
-    NoteMissing();
+  void RecordWrong() {
+    CountMissing();
     const uint32_t needed = needed_.load(std::memory_order_relaxed);
     needed_.store(std::min(needed, kMost) * kLonger, std::memory_order_relaxed);
   }

@@ -50,18 +50,18 @@ uint64_t EmptyRows::epoch() const {
 
 // --- For the tablet's writer ---
 
-void EmptyRows::Note(std::string_view row, SequenceNumber sequence) {
+void EmptyRows::Record(std::string_view row, SequenceNumber sequence) {
   MutexLock lock(&mutex_);
   std::erase_if(ranges_,
                 [](Range& range) { return ++range.notes > std::max(kLeastNotes, range.rows); });
   if (ranges_.empty()) return is_watching_.store(false, std::memory_order_seq_cst);
   // A range that is added is behind the row.
   for (size_t i = ranges_.size(); i-- > 0;) {
-    if (row >= ranges_[i].begin) NoteFor(&ranges_[i], row, sequence);
+    if (row >= ranges_[i].begin) RecordFor(&ranges_[i], row, sequence);
   }
 }
 
-void EmptyRows::NoteFor(Range* range, std::string_view row, SequenceNumber sequence) {
+void EmptyRows::RecordFor(Range* range, std::string_view row, SequenceNumber sequence) {
   ABSL_ASSERT(row >= range->begin && "a write before the range says nothing about it");
   std::optional<Range> rest;
   if (IsBefore(row, range->end)) {

@@ -217,15 +217,15 @@ void Tablet::Quarantine(size_t group, uint64_t number, const absl::Status& statu
   MutexLock lock(&mutex_);
   if (Version()->groups()[group].files->BytesOf(number) == 0) return;
   quarantine_.Add(group, number, status);
-  NoteQuarantine();
+  OnQuarantineChanged();
 }
 
 void Tablet::LiftQuarantine() {
   MutexLock lock(&mutex_);
-  if (quarantine_.Lift()) NoteQuarantine();
+  if (quarantine_.Lift()) OnQuarantineChanged();
 }
 
-void Tablet::NoteQuarantine() {
+void Tablet::OnQuarantineChanged() {
   const Pin<TabletVersion> version = version_.Get();
   most_runs_.store(MostRunsOf(version->layout(), version->groups()), std::memory_order_relaxed);
   SetMayPickOther(true);

@@ -155,7 +155,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const;
   // The quarantine has changed.
-  void NoteQuarantine() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnQuarantineChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Its keys are expected to share the prefix of all keys in `known`.
   Ref<Memtable> NewMemtable(const GroupVersion& known) const;
   uint64_t NewScanCacheId() const;

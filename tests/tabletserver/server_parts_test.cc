@@ -135,7 +135,7 @@ class StallLimitsTest : public testing::Test {
   // "0>1": the change that is reported, if any.
   std::string Note(StallReason reason, absl::Duration waited, absl::Duration later) {
     now_ = now_ + later;
-    const auto change = notices_.Note(reason, waited, now_);
+    const auto change = notices_.Record(reason, waited, now_);
     if (!change.has_value()) return "";
     lasted_ = change->lasted;
     return std::to_string(static_cast<int>(change->before)) + ">" +
