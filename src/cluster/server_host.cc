@@ -7,13 +7,13 @@
 #include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
-#include "base/limited_lock.h"
+#include "base/limited_mutex.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
 #include "cluster/tablet_claim.h"
-#include "tablet/halves.h"
 #include "tablet/tablet_change.h"
+#include "tablet/tablet_state.h"
 
 namespace bigtable {
 

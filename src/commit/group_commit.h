@@ -27,7 +27,7 @@
 // them, so std::terminate is called instead of leaving them waiting. The same holds for the
 // functions of a takeover: they run while a request of the thread is in the queue.
 //
-// Leaving (group_commit_leave.cc). A caller with limits leaves the queue when they end before its
+// Leaving (group_commit.cc). A caller with limits leaves the queue when they end before its
 // turn has begun; its request is then as if it had never been there. Only what the leader does
 // between turns follows the links of waiting requests: it gathers a group, or finds the next
 // leader. While it runs the commit function, which may stall, a thread that leaves takes its

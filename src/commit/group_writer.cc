@@ -9,7 +9,6 @@
 #include "absl/base/macros.h"
 #include "absl/time/time.h"
 
-#include "base/shared_errors.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/scan_cache.h"

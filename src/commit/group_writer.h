@@ -55,7 +55,7 @@
 #include "commitlog/commit_log.h"
 #include "memtable/group_search.h"
 #include "monitoring/call_timer.h"
-#include "monitoring/server_counters.h"
+#include "monitoring/compaction_counters.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
 #include "tablet/tablet.h"

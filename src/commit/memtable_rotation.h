@@ -14,6 +14,7 @@
 #ifndef BIGTABLE_COMMIT_MEMTABLE_ROTATION_H_
 #define BIGTABLE_COMMIT_MEMTABLE_ROTATION_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 
 #include "bigtable/event_listener.h"
@@ -30,8 +32,8 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/relaxed.h"
+#include "base/sequence.h"
 #include "commit/group_commit.h"
-#include "commit/logged_tables.h"
 #include "commit/rotated_tablets.h"
 #include "commit/server_log.h"
 #include "commit/server_tablets.h"
@@ -40,6 +42,40 @@
 #include "tablet/tablet.h"
 
 namespace bigtable {
+
+// Which tables have had mutations in a server's log since its old bytes were last erased
+// (BackgroundWork::EraseOldLog). A major compaction of any other table has nothing to erase there,
+// so it need not flush what else the log is needed for.
+//
+// A table is noted when one of its memtables is rotated, so that writes cost nothing. Call
+// HasAnyOf() after its memtables have been rotated.
+//
+// Not thread-safe.
+class LoggedTables {
+ public:
+  // The log has mutations of the table, up to this one.
+  void Record(uint64_t table_id, SequenceNumber last) {
+    SequenceNumber& through = through_[table_id];
+    through = std::max(through, last);
+  }
+  // The table was deleted, so it will not be compacted itself: the next compaction erases its bytes
+  // with those of its own table.
+  void RecordDeleted(uint64_t table_id, SequenceNumber last) {
+    if (through_.erase(table_id) > 0) deleted_through_ = std::max(deleted_through_, last);
+  }
+  bool HasAnyOf(uint64_t table_id) const {
+    return deleted_through_ > 0 || through_.contains(table_id);
+  }
+  // The log has no bytes of mutations up to this one any more.
+  void MarkErased(SequenceNumber through) {
+    absl::erase_if(through_, [&](const auto& table) { return table.second <= through; });
+    if (deleted_through_ <= through) deleted_through_ = 0;
+  }
+
+ private:
+  absl::flat_hash_map<uint64_t, SequenceNumber> through_;
+  SequenceNumber deleted_through_ = 0;  // 0: of no deleted table
+};
 
 class MemtableRotation {
  public:

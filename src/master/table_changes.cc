@@ -8,7 +8,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
 
-#include "base/limited_lock.h"
+#include "base/limited_mutex.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"

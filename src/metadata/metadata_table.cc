@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
 #include "schema/mutation_format.h"
-#include "tablet/halves.h"
+#include "tablet/tablet_state.h"
 
 namespace bigtable {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "absl/base/macros.h"
 
-#include "base/call_pace.h"
+#include "base/call_limits.h"
 #include "cache/scan_cache.h"
 #include "read/filter_program.h"
 

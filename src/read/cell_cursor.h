@@ -30,7 +30,6 @@
 #include "bigtable/row_range.h"
 
 #include "base/call_limits.h"
-#include "base/call_pace.h"
 #include "base/entry_key.h"
 #include "base/key_buffer.h"
 #include "base/ref_counted.h"

@@ -5,6 +5,7 @@
 #define BIGTABLE_ROUTING_SERVED_TABLE_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -19,11 +20,22 @@
 #include "bigtable/row_range.h"
 
 #include "base/key_fences.h"
-#include "routing/remote_tablet.h"
+#include "rpc/data_service.h"
 #include "serving/data_path.h"
 #include "tablet/tablet.h"
 
 namespace bigtable {
+
+// The location of a tablet that is reached by messages, as METADATA had it at the lookup.
+//
+// Immutable except for `is_stale`. Thread-safe.
+struct RemoteTablet {
+  RowRange rows;
+  std::string server;              // the name of the server
+  DataService* service = nullptr;  // reaches the server
+  // A caller learned that the tablet is not there, or got no response: look the tablet up again.
+  mutable std::atomic<bool> is_stale{false};
+};
 
 // A tablet in place, or one that is reached by messages. Neither: the location of these rows is
 // unknown.

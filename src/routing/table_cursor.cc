@@ -9,7 +9,6 @@
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "read/collected_row.h"
-#include "read/filter_families.h"
 #include "read/filter_node.h"
 #include "read/filter_rows.h"
 #include "read/row_filter.h"

@@ -4,7 +4,7 @@
 
 #include "absl/base/macros.h"
 
-#include "base/shared_errors.h"
+#include "base/status.h"
 #include "schema/mutation_check.h"
 
 namespace bigtable {

@@ -16,7 +16,7 @@
 
 #include "base/coding.h"
 #include "base/entry_key.h"
-#include "base/short_copy.h"
+#include "base/key_buffer.h"
 
 namespace bigtable {
 

@@ -4,6 +4,8 @@
 
 #include "absl/base/macros.h"
 
+#include "tablet/key_range.h"
+
 namespace bigtable {
 
 void ApplyChange(const TabletChange& change, TabletState* state) {
@@ -58,6 +60,20 @@ TabletState MergedState(const TabletState& left, const TabletState& right,
     if (group.redo.sequence > into.redo.sequence) into.redo = group.redo;
   }
   return merged;
+}
+
+bool MayHaveRowsOf(const SSTableInfo& info, const RowRange& rows) {
+  return KeyRange(rows).Overlaps(info);
+}
+
+TabletState HalfOf(const TabletState& tablet, const RowRange& rows) {
+  TabletState half = tablet;
+  half.rows = rows;
+  for (auto& [id, group] : half.groups) {
+    std::erase_if(group.files,
+                  [&](const TabletFile& file) { return !MayHaveRowsOf(file.info, rows); });
+  }
+  return half;
 }
 
 }  // namespace bigtable
