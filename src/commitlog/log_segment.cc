@@ -81,9 +81,7 @@ void LogSegment::ChargeAsNeeded() { file_->ChargeAs(MemoryBudget::Use::kLog); }
 
 LogSegment::~LogSegment() {
   if (!in_use_) return;  // a spare that was dropped: its file no longer has a name
-  [[maybe_unused]] const uint64_t before =
-      returns_->bytes_in_use_.fetch_sub(size_, std::memory_order_relaxed);
-  ABSL_ASSERT(before >= size_ && "it was counted when it was first used");
+  returns_->bytes_in_use_.fetch_sub(size_, std::memory_order_relaxed);
   file_->DropMemory();
   file_->ChargeAs(MemoryBudget::Use::kSpareLog);
   MutexLock lock(&returns_->mutex_);

@@ -255,7 +255,7 @@ class LinkedLogsTest : public testing::Test {
   }
   // Parts of a batch in these logs.
   void Add(const std::vector<size_t>& in) {
-    std::vector<BatchLogSync::Part> parts;
+    std::vector<BatchLogSync::LinkedLog> parts;
     for (const size_t i : in) {
       const std::string_view part = "part";
       ASSERT_OK(logs_[i]->Append(RecordType::kBatchPart, ++sequence_, {&part, 1}, nullptr));
