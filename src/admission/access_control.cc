@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "admission/access_list_store.h"
-#include "base/shared_errors.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
 
@@ -59,7 +60,7 @@ void QuotaControl::Use(const QuotaSet& quotas) {
   current_.Publish(next.release());
   limits_rates_.store(rates, std::memory_order_relaxed);
   limits_storage_.store(storage, std::memory_order_relaxed);
-  NoteChange();
+  MarkChanged();
 }
 
 // --- Rates ---
@@ -156,6 +157,7 @@ void QuotaControl::RefreshStorage() {
 void QuotaControl::AddUp() {
   const uint64_t changes = changes_.load(std::memory_order_acquire);
   const int64_t begin = now_();
+  ABSL_ASSERT(add_up_ != nullptr && "it is set before quotas of storage are used");
   const StoredBytes stored = add_up_();
   const Pin<Current> current = current_.Get();
   const auto set = [&](Limits* limits, const auto& sums, const auto& key) {

@@ -82,7 +82,7 @@ class QuotaControl {
   // --- Storage ---
 
   // Anything that takes storage has changed.
-  void NoteChange() { changes_.fetch_add(1, std::memory_order_release); }
+  void MarkChanged() { changes_.fetch_add(1, std::memory_order_release); }
   // Adds the storage up if the last sum is too old. No lock may be held.
   void RefreshStorage();
   // ResourceExhausted if the mutation, which is well formed, adds data to the table or to a family

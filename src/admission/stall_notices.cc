@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
-std::optional<StallNotices::Change> StallNotices::Note(StallReason reason, absl::Duration waited,
-                                                       SteadyTime now) {
+std::optional<StallNotices::Change> StallNotices::Record(StallReason reason, absl::Duration waited,
+                                                         SteadyTime now) {
   constexpr int kSubtracted = 5;
   now = std::max(now, noted_at_);  // another thread may have read the clock later
   if (reason != StallReason::kNone && reason != reason_) {
@@ -16,6 +18,8 @@ std::optional<StallNotices::Change> StallNotices::Note(StallReason reason, absl:
   collected_ = std::max(collected_ - (now - noted_at_) / kSubtracted, absl::ZeroDuration());
   collected_ = std::min(collected_ + waited, kBegin);
   noted_at_ = now;
+  ABSL_ASSERT(collected_ >= absl::ZeroDuration() && collected_ <= kBegin &&
+              "no more is collected than begins a stall");
   if (waited > absl::ZeroDuration()) waited_at_ = now;
   if (reported_ == StallReason::kNone) {
     return collected_ >= kBegin ? Report(reason_, now) : std::nullopt;
@@ -29,6 +33,7 @@ std::optional<StallNotices::Change> StallNotices::Note(StallReason reason, absl:
 }
 
 std::optional<StallNotices::Change> StallNotices::Report(StallReason reason, SteadyTime now) {
+  ABSL_ASSERT(reason != reported_ && "only a change is reported");
   if (reported_ == StallReason::kNone) begun_at_ = now;
   return Change{
       .before = std::exchange(reported_, reason), .now = reason, .lasted = now - begun_at_};

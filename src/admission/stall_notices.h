@@ -34,7 +34,7 @@ class StallNotices {
 
   // The present reason for which a write would be delayed, and for how long writes have waited
   // since the last call.
-  std::optional<Change> Note(StallReason reason, absl::Duration waited, SteadyTime now);
+  std::optional<Change> Record(StallReason reason, absl::Duration waited, SteadyTime now);
 
  private:
   std::optional<Change> Report(StallReason reason, SteadyTime now);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/status.h"
@@ -19,7 +20,7 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 // The shortest wait that is slept; shorter waits are postponed and add up.
 constexpr absl::Duration kShortestSleep = absl::Milliseconds(1);
 // A reader that frees memory and a server that fails notify no writer.
-constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
+constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
 // The most bytes that one write is counted with.
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
 
@@ -95,13 +96,13 @@ absl::Duration WriteController::delay() const {
   return rate == kNoLimit ? absl::ZeroDuration() : absl::Seconds(1000 / rate);
 }
 
-void WriteController::NoteStall() {
+void WriteController::RecordStall() {
   MutexLock lock(&mutex_);
-  NoteWait(absl::ZeroDuration(), SteadyTime::Now());
+  RecordWait(absl::ZeroDuration(), SteadyTime::Now());
 }
 
-void WriteController::NoteWait(absl::Duration waited, SteadyTime now) {
-  const std::optional<StallNotices::Change> change = stalls_.Note(reason(), waited, now);
+void WriteController::RecordWait(absl::Duration waited, SteadyTime now) {
+  const std::optional<StallNotices::Change> change = stalls_.Record(reason(), waited, now);
   if (!change.has_value()) return;
   mutex_.Unlock();
   Report(*change);
@@ -136,7 +137,7 @@ absl::Status WriteController::AdmitSlowly(uint64_t bytes, const CallLimits& limi
                                           Admission* admission) {
   bytes = std::min(bytes, kMostBytes);
   const SteadyTime now = SteadyTime::Now();
-  if (WantsFlushes(bytes)) LookForFlushes(now);
+  if (WantsFlushes(bytes)) RequestFlushes(now);
   MutexLock lock(&mutex_);
   if (queue_.empty()) {
     const double rate = RateNow(now);
@@ -160,9 +161,9 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
   while (true) {
     absl::Status stuck;
     if (!waiter->is_admitted && queue_.front() == waiter && WantsFlushes(waiter->bytes)) {
-      // LookForFlushes waits for a turn among the writes.
+      // RequestFlushes waits for a turn among the writes.
       mutex_.Unlock();
-      LookForFlushes(SteadyTime::Now());
+      RequestFlushes(SteadyTime::Now());
       stuck = background_->StuckFlush();
       mutex_.Lock();
     }
@@ -182,7 +183,7 @@ absl::Status WriteController::Wait(Waiter* waiter, const CallLimits& limits) {
     waiter->changed.WaitFor(&mutex_, sleep);
     // The first one alone, since all wait for the same time.
     const SteadyTime now = SteadyTime::Now();
-    if (is_first) NoteWait(now - before, now);
+    if (is_first) RecordWait(now - before, now);
   }
   // The first writer in the queue may sleep; it checks for itself and the others from here on.
   if (!queue_.empty()) queue_.front()->changed.Signal();
@@ -200,12 +201,12 @@ absl::Duration WriteController::AdmitWaiters(SteadyTime now) {
   for (; passed < queue_.size(); ++passed) {
     Waiter* const first = queue_[passed];
     if (debt > absl::ZeroDuration()) {
-      until_next = std::min(debt, kLookAgain);
+      until_next = std::min(debt, kPollInterval);
       break;
     }
     if (!HasRoom(first->bytes)) {
       Reserve(first);
-      until_next = kLookAgain;
+      until_next = kPollInterval;
       break;
     }
     Unreserve(first);
@@ -224,6 +225,7 @@ void WriteController::Pass(uint64_t bytes, double rate, Admission* admission) {
   if (rate != kNoLimit) debt_ += static_cast<double>(bytes);
   if (bytes < kLarge) return;
   Charge(static_cast<int64_t>(bytes));
+  ABSL_ASSERT(admission->controller_ == nullptr && "a write is admitted once");
   arriving_ += bytes;
   admission->controller_ = this;
   admission->bytes_ = bytes;
@@ -237,19 +239,23 @@ void WriteController::Reserve(Waiter* waiter) {
 
 void WriteController::Unreserve(Waiter* waiter) {
   if (!std::exchange(waiter->has_reserved, false)) return;
-  reserved_.fetch_sub(waiter->bytes, std::memory_order_relaxed);
+  [[maybe_unused]] const uint64_t before =
+      reserved_.fetch_sub(waiter->bytes, std::memory_order_relaxed);
+  ABSL_ASSERT(before >= waiter->bytes && "it was counted when it was reserved");
   Charge(-static_cast<int64_t>(waiter->bytes));
 }
 
 void WriteController::Leave(Waiter* waiter) {
   Unreserve(waiter);
-  std::erase(queue_, waiter);
+  [[maybe_unused]] const size_t erased = std::erase(queue_, waiter);
+  ABSL_ASSERT(erased == 1 && "a writer that is not admitted is in the queue");
   waiting_.store(queue_.size(), std::memory_order_relaxed);
 }
 
 void WriteController::EndLarge(uint64_t bytes) {
   MutexLock lock(&mutex_);
   Charge(-static_cast<int64_t>(bytes));
+  ABSL_ASSERT(arriving_ >= bytes && "it was counted when it was admitted");
   arriving_ -= bytes;
   // There is something to flush again.
   may_flush_ = true;
@@ -263,7 +269,7 @@ bool WriteController::WantsFlushes(uint64_t bytes) const {
   return TakenMemory() + bytes > HardLimit() || MemoryPressure() > 0;
 }
 
-void WriteController::LookForFlushes(SteadyTime now) {
+void WriteController::RequestFlushes(SteadyTime now) {
   int64_t next = look_at_.load(std::memory_order_relaxed);
   if (now.nanos() < next) return;
   const int64_t after_that = (now + kShortestSleep).nanos();
@@ -275,7 +281,7 @@ void WriteController::LookForFlushes(SteadyTime now) {
 
 void WriteController::OnProgress() {
   MutexLock lock(&mutex_);
-  NoteWait(absl::ZeroDuration(), SteadyTime::Now());
+  RecordWait(absl::ZeroDuration(), SteadyTime::Now());
   if (queue_.empty()) return;
   AdmitWaiters(SteadyTime::Now());
   if (!queue_.empty()) queue_.front()->changed.Signal();

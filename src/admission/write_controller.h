@@ -53,6 +53,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -117,6 +118,11 @@ class WriteController final : public MemtableHolder {
         info_log_(info_log) {}
   WriteController(const WriteController&) = delete;
   WriteController& operator=(const WriteController&) = delete;
+  ~WriteController() {
+    MutexLock lock(&mutex_);
+    ABSL_ASSERT(queue_.empty() && arriving_ == 0 && reserved_.load() == 0 &&
+                "all writes have ended");
+  }
 
   // Called before a write of `bytes`: waits until the write is admitted. DeadlineExceeded,
   // Cancelled, or the server's error. Costs a few loads when there is no reason to wait. Each call
@@ -148,7 +154,7 @@ class WriteController final : public MemtableHolder {
   size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
   // Reports the end of a stall, or that its reason is another, to the listener and the info log
   // (admission/stall_notices.h). To be called from time to time; writers that wait do it too.
-  void NoteStall() ABSL_LOCKS_EXCLUDED(mutex_);
+  void RecordStall() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   // A waiting write.
@@ -195,7 +201,7 @@ class WriteController final : public MemtableHolder {
   bool WantsFlushes(uint64_t bytes) const;
   // Requests the flush of the next memtables, and notes whether there are any; at most once in a
   // millisecond.
-  void LookForFlushes(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RequestFlushes(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Admits the writes that may be admitted now, in their order, and wakes them. Returns the time
   // after which the first of the others is to be checked again.
@@ -219,7 +225,7 @@ class WriteController final : public MemtableHolder {
   // How long it takes to work off the debt; zero if that is too short for a sleep.
   absl::Duration TimeOfDebt(double rate) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A write has waited so long since the last call. Releases the lock while it reports.
-  void NoteWait(absl::Duration waited, SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RecordWait(absl::Duration waited, SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Report(const StallNotices::Change& change) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   MemoryBudget* const budget_;
@@ -228,7 +234,7 @@ class WriteController final : public MemtableHolder {
   ListenerQueue* const events_;
   InfoLog* const info_log_;
   std::atomic<int64_t> total_delay_{0};
-  std::atomic<int64_t> look_at_{SteadyTime().nanos()};  // when LookForFlushes checks again
+  std::atomic<int64_t> look_at_{SteadyTime().nanos()};  // when RequestFlushes checks again
   std::atomic<size_t> waiting_{0};                      // the size of the queue
   std::atomic<uint64_t> reserved_{0};                   // bytes that writes in it have charged
 
@@ -241,7 +247,7 @@ class WriteController final : public MemtableHolder {
   Speeds speeds_ ABSL_GUARDED_BY(mutex_) = {};
   SteadyTime speeds_until_ ABSL_GUARDED_BY(mutex_);
   uint64_t arriving_ ABSL_GUARDED_BY(mutex_) = 0;  // bytes of large writes on their way
-  bool may_flush_ ABSL_GUARDED_BY(mutex_) = true;  // the result of LookForFlushes
+  bool may_flush_ ABSL_GUARDED_BY(mutex_) = true;  // the result of RequestFlushes
   StallNotices stalls_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -20,7 +20,7 @@ class FailedRows final : public RowSource {
   explicit FailedRows(const absl::Status& error) { status_.Fail(error); }
 
   bool Next(Row* /*row*/) override { return false; }
-  void NoteTaken(const Row& /*row*/) override {}
+  void MarkTaken(const Row& /*row*/) override {}
   // Of no table.
   std::string ResumeToken(const Row& /*row*/) const override {
     return bigtable::ResumeToken().Encode();

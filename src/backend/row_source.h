@@ -29,7 +29,7 @@ class RowSource {
   // RowReader::Next, for the row that the reader has.
   virtual bool Next(Row* row) = 0;
   // The program takes the row away.
-  virtual void NoteTaken(const Row& row) = 0;
+  virtual void MarkTaken(const Row& row) = 0;
   // `row` is as Next() has left it, unless it was taken.
   virtual std::string ResumeToken(const Row& row) const = 0;
   // For the program: counts as a check (backend/stream_status.h).

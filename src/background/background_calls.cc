@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "background/background_work.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -23,8 +25,8 @@ absl::Status BackgroundWork::CheckOpen() const {
 
 uint64_t BackgroundWork::BeginWaiting(TabletServer* server) {
   MutexLock lock(&mutex_);
-  const auto trouble = flush_troubles_.find(server);
-  if (trouble != flush_troubles_.end()) trouble->second.pause.TryNow();
+  const auto failed = failed_flushes_.find(server);
+  if (failed != failed_flushes_.end()) failed->second.pause.TryNow();
   return flush_failures_;
 }
 
@@ -84,9 +86,9 @@ absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tabl
     // A server that has lost its lock will be replaced.
     if (server->state().serving()) {
       BT_RETURN_IF_ERROR(server->write_error().status());
-      const auto trouble = flush_troubles_.find(server);
-      if (trouble != flush_troubles_.end() && trouble->second.last > last) {
-        return trouble->second.status;
+      const auto failed = failed_flushes_.find(server);
+      if (failed != failed_flushes_.end() && failed->second.last > last) {
+        return failed->second.status;
       }
     }
     BT_RETURN_IF_ERROR(WaitForChange(limits));
@@ -103,21 +105,24 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server, const CallLimits& li
       // A tablet that is about to be split, merged or moved must not be flushed twice; and the
       // thread that has claimed it may need the log that the caller is about to drop.
       const std::vector<std::shared_ptr<Tablet>> tablets = server->tablets().All();
-      if (std::any_of(tablets.begin(), tablets.end(),
-                      [&](const auto& tablet)
-                          ABSL_NO_THREAD_SAFETY_ANALYSIS { return IsClaimed(tablet.get()); })) {
+      if (std::any_of(tablets.begin(), tablets.end(), [&](const auto& tablet) {
+            mutex_.AssertHeld();
+            return IsClaimed(tablet.get());
+          })) {
         changed_.WaitFor(&mutex_, limits.MostSleep());
         continue;
       }
       work = FlushWork(server, server->rotation().MemtablesToFlush());
       if (work.ids.empty()) return absl::OkStatus();
-      const auto is_flushed = [&](const WorkId& id)
-                                  ABSL_NO_THREAD_SAFETY_ANALYSIS { return flushing_.contains(id); };
+      const auto is_flushed = [&](const WorkId& id) {
+        mutex_.AssertHeld();
+        return flushing_.contains(id);
+      };
       if (std::any_of(work.ids.begin(), work.ids.end(), is_flushed)) {
         changed_.WaitFor(&mutex_, limits.MostSleep());
         continue;
       }
-      flushing_.insert(work.ids.begin(), work.ids.end());
+      BeginFlush(work);
     }
     const absl::Status status = RunFlush(&work);
     Finished(&flushing_, work.ids);
@@ -144,7 +149,7 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       BT_RETURN_IF_ERROR(CheckOpen());
       if (tablet->flags().removed()) return absl::NotFoundError("the table was deleted");
       if (tablet->flags().superseded()) return absl::OkStatus();
-      compacting_.insert(work.id());
+      BeginCompaction(work);
     }
     absl::Status status = tablet->quarantine().Check(group);
     if (status.ok()) status = RunCompaction(work, true, limits);
@@ -166,7 +171,7 @@ absl::Status BackgroundWork::EraseOldLog(TabletServer* server, uint64_t table_id
   BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
   BT_RETURN_IF_ERROR(FlushServer(server, limits));
   BT_RETURN_IF_ERROR(server->log().Trim(limits));
-  server->rotation().NoteErased(last);
+  server->rotation().MarkErased(last);
   return absl::OkStatus();
 }
 
@@ -192,7 +197,8 @@ absl::Status BackgroundWork::ClaimTablet(const Tablet* tablet, const CallLimits&
 
 void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
   MutexLock lock(&mutex_);
-  claims_.erase(tablet);
+  [[maybe_unused]] const size_t erased = claims_.erase(tablet);
+  ABSL_ASSERT(erased == 1 && "it was claimed");
   ++wakes_;
   changed_.SignalAll();
 }
@@ -225,13 +231,13 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
         if (!server->state().ended()) BT_RETURN_IF_ERROR(server->write_error().status());
       }
       BT_RETURN_IF_ERROR(compaction_error_);
-      BT_RETURN_IF_ERROR(AnyTrouble());
+      BT_RETURN_IF_ERROR(AnyFailure());
       BT_RETURN_IF_ERROR(CheckOpen());
       if (!is_one_lost && flushing_.empty() && compacting_.empty() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
         absl::Duration wait;
-        LookAtAll();
+        SearchAllTablets();
         if (!FindFlush(&flush, &wait) && !FindCompaction(&compaction, &wait)) break;
         // The threads may not know of it: files grow too old without a change.
         changed_.SignalAll();

@@ -9,7 +9,7 @@
 
 namespace bigtable {
 
-void BackgroundWork::Trouble::Failed(const absl::Status& failed, absl::Duration took) {
+void BackgroundWork::FailedWork::Failed(const absl::Status& failed, absl::Duration took) {
   const int64_t now = NowNanos();
   if (pause.failures() == 0) {
     since = absl::Now();
@@ -19,37 +19,37 @@ void BackgroundWork::Trouble::Failed(const absl::Status& failed, absl::Duration 
   status = failed;
 }
 
-void BackgroundWork::NoteFlush(const FlushWork& work, const absl::Status& status) {
+void BackgroundWork::RecordFlush(const FlushWork& work, const absl::Status& status) {
   uint64_t failures;
   {
     MutexLock lock(&mutex_);
     if (status.ok() || work.is_in_doubt) {
-      flush_troubles_.erase(work.server);
+      failed_flushes_.erase(work.server);
       return;
     }
-    Trouble& trouble = flush_troubles_[work.server];
-    trouble.Failed(status);
-    trouble.last = ++flush_failures_;
-    trouble.server = work.server->name();
-    failures = trouble.pause.failures();
+    FailedWork& failed = failed_flushes_[work.server];
+    failed.Failed(status);
+    failed.last = ++flush_failures_;
+    failed.server = work.server->name();
+    failures = failed.pause.failures();
   }
   info_log_->Warning("server ", work.server->name(), ": memtables cannot be flushed, try ",
                      failures, ": ", ToStd(status.message()));
 }
 
-void BackgroundWork::NoteCompaction(const Work& work, const CompactionOutcome& outcome,
-                                    const absl::Status& status, absl::Duration took) {
+void BackgroundWork::RecordCompaction(const Work& work, const CompactionOutcome& outcome,
+                                      const absl::Status& status, absl::Duration took) {
   if (absl::IsCancelled(status) || work.tablet->flags().removed()) return;
   if (status.ok()) {
     {
       MutexLock lock(&mutex_);
-      compaction_troubles_.erase(work.id());
+      failed_compactions_.erase(work.id());
     }
     if (outcome.bytes_dropped + outcome.bytes_read > outcome.bytes_written) RetryForSpace();
     return;
   }
   if (outcome.is_in_doubt) return StopCompactions(work, status);
-  // It is never noted as trouble, so that no call waits for it.
+  // It is never recorded as failed work, so that no call waits for it.
   if (outcome.unreadable_file != 0 && absl::IsDataLoss(status)) {
     work.tablet->SetMayPickOther(true);
     return QuarantineInput(work, outcome.unreadable_file, status);
@@ -57,12 +57,12 @@ void BackgroundWork::NoteCompaction(const Work& work, const CompactionOutcome& o
   uint64_t failures;
   {
     MutexLock lock(&mutex_);
-    ForgetOldTroubles();
-    Trouble& trouble = compaction_troubles_[work.id()];
-    trouble.Failed(status, took);
-    trouble.tablet = work.tablet;
-    trouble.server = work.server->name();
-    failures = trouble.pause.failures();
+    ForgetOldFailures();
+    FailedWork& failed = failed_compactions_[work.id()];
+    failed.Failed(status, took);
+    failed.tablet = work.tablet;
+    failed.server = work.server->name();
+    failures = failed.pause.failures();
   }
   work.tablet->SetMayPickOther(true);
   info_log_->Warning("a compaction of table ", work.tablet->table_id(), ", group ", work.group,
@@ -79,7 +79,7 @@ void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,
   work.tablet->Quarantine(work.group, number, status);
   {
     MutexLock lock(&mutex_);
-    compaction_troubles_.erase(work.id());
+    failed_compactions_.erase(work.id());
   }
   info_log_->Error("SSTable ", number, " of table ", work.tablet->table_id(),
                    " is left out of compactions: ", ToStd(status.message()));
@@ -106,30 +106,30 @@ void BackgroundWork::StopCompactions(const Work& work, const absl::Status& statu
   compaction_error_ = status;
 }
 
-void BackgroundWork::ForgetOldTroubles() {
-  std::erase_if(compaction_troubles_, [](const auto& entry) {
+void BackgroundWork::ForgetOldFailures() {
+  std::erase_if(failed_compactions_, [](const auto& entry) {
     const std::shared_ptr<const Tablet> tablet = entry.second.tablet.lock();
     return tablet == nullptr || tablet->flags().ended();
   });
 }
 
-absl::Status BackgroundWork::AnyTrouble() {
-  ForgetOldTroubles();
-  for (const auto& [server, trouble] : flush_troubles_) return trouble.status;
+absl::Status BackgroundWork::AnyFailure() {
+  ForgetOldFailures();
+  for (const auto& [server, failed] : failed_flushes_) return failed.status;
   if (pauses_ > 0) return absl::OkStatus();
-  for (const auto& [id, trouble] : compaction_troubles_) return trouble.status;
+  for (const auto& [id, failed] : failed_compactions_) return failed.status;
   return absl::OkStatus();
 }
 
 void BackgroundWork::RetryForSpace() {
   MutexLock lock(&mutex_);
-  const auto retry = [](auto* troubles) {
-    for (auto& [key, trouble] : *troubles) {
-      if (absl::IsResourceExhausted(trouble.status)) trouble.pause.TryNow();
+  const auto retry = [](auto* failures) {
+    for (auto& [key, failed] : *failures) {
+      if (absl::IsResourceExhausted(failed.status)) failed.pause.TryNow();
     }
   };
-  retry(&flush_troubles_);
-  retry(&compaction_troubles_);
+  retry(&failed_flushes_);
+  retry(&failed_compactions_);
   for (auto& [server, pause] : upkeep_pauses_) pause.TryNow();
   ++wakes_;
   changed_.SignalAll();
@@ -137,15 +137,15 @@ void BackgroundWork::RetryForSpace() {
 
 bool BackgroundWork::IsFlushFailing(const TabletServer* server) const {
   MutexLock lock(&mutex_);
-  return flush_troubles_.contains(server);
+  return failed_flushes_.contains(server);
 }
 
 absl::Status BackgroundWork::StuckFlush() const {
   MutexLock lock(&mutex_);
-  for (const auto& [server, trouble] : flush_troubles_) {
-    if (absl::Nanoseconds(NowNanos() - trouble.begin) < kStuck) continue;
-    return Annotate(trouble.status, Cat("memory is full, and memtables of server ", trouble.server,
-                                        " cannot be flushed"));
+  for (const auto& [server, failed] : failed_flushes_) {
+    if (absl::Nanoseconds(NowNanos() - failed.begin) < kStuck) continue;
+    return Annotate(failed.status, Cat("memory is full, and memtables of server ", failed.server,
+                                       " cannot be flushed"));
   }
   return absl::OkStatus();
 }
@@ -153,21 +153,21 @@ absl::Status BackgroundWork::StuckFlush() const {
 std::vector<FailingWork> BackgroundWork::Failing() const {
   std::vector<FailingWork> failing;
   MutexLock lock(&mutex_);
-  const auto add = [&](FailingWork::Kind kind, const Trouble& trouble) {
+  const auto add = [&](FailingWork::Kind kind, const FailedWork& failed) {
     failing.push_back({.kind = kind,
-                       .server = trouble.server,
+                       .server = failed.server,
                        .table = "",
                        .locality_group = "",
                        .end_row = std::nullopt,
-                       .status = trouble.status,
-                       .failures = trouble.pause.failures(),
-                       .since = trouble.since});
+                       .status = failed.status,
+                       .failures = failed.pause.failures(),
+                       .since = failed.since});
   };
-  for (const auto& [server, trouble] : flush_troubles_) add(FailingWork::Kind::kFlush, trouble);
-  for (const auto& [id, trouble] : compaction_troubles_) {
-    const std::shared_ptr<const Tablet> tablet = trouble.tablet.lock();
+  for (const auto& [server, failed] : failed_flushes_) add(FailingWork::Kind::kFlush, failed);
+  for (const auto& [id, failed] : failed_compactions_) {
+    const std::shared_ptr<const Tablet> tablet = failed.tablet.lock();
     if (tablet == nullptr || tablet->flags().ended()) continue;
-    add(FailingWork::Kind::kCompaction, trouble);
+    add(FailingWork::Kind::kCompaction, failed);
     const EventLocation location = LocationOf(*tablet, *tablet->Layout(), id.second);
     failing.back().table = location.table;
     failing.back().locality_group = location.locality_group;

@@ -44,8 +44,8 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
   const absl::Status status = compaction.Run();
   meter_.EndFlush(in_memory, status.ok());
   work->is_in_doubt = compaction.is_in_doubt();
-  NoteFlush(*work, status);
-  for (const MinorCompaction::Part& part : compaction.parts()) {
+  RecordFlush(*work, status);
+  for (const MinorCompaction::GroupFlush& part : compaction.parts()) {
     Count(&part.immutable.tablet->counters()->minor, &server->counters()->minor,
           &server->counters()->minor_compaction, part.outcome, part.status, part.nanos);
     if (!part.status.ok()) continue;
@@ -54,7 +54,7 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
     meter_.CountFlushed(part.outcome.bytes_written);
   }
   BT_RETURN_IF_ERROR(status);
-  meter_.NoteExpansion(in_memory, bytes);
+  meter_.RecordExpansion(in_memory, bytes);
   if (const absl::Status maintained = server->log().Maintain(); !maintained.ok()) {
     info_log_->Warning("server ", server->name(), ": ", ToStd(maintained.message()));
   }
@@ -63,7 +63,7 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
   return absl::OkStatus();
 }
 
-void BackgroundWork::WarnOfFutureCells(const MinorCompaction::Part& part) {
+void BackgroundWork::WarnOfFutureCells(const MinorCompaction::GroupFlush& part) {
   if (!part.HasFutureCells()) return;
   const std::shared_ptr<const TableLayout> layout = part.immutable.tablet->Layout();
   {
@@ -98,7 +98,7 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const C
         &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
   // A call that has reached its own limits proves nothing about the files.
   if (compacted.ok() || outcome.is_in_doubt || limits.Check().ok()) {
-    NoteCompaction(work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
+    RecordCompaction(work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
   }
   BT_RETURN_IF_ERROR(compacted);
   if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {

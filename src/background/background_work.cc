@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "background/compaction_picker.h"
@@ -34,10 +35,11 @@ void BackgroundWork::SetServers(std::vector<TabletServer*> servers) {
   MutexLock lock(&mutex_);
   servers_ = std::move(servers);
   held_since_.clear();
-  const auto is_gone = [&](const auto& entry) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  const auto is_gone = [&](const auto& entry) {
+    mutex_.AssertHeld();
     return std::find(servers_.begin(), servers_.end(), entry.first) == servers_.end();
   };
-  std::erase_if(flush_troubles_, is_gone);
+  std::erase_if(failed_flushes_, is_gone);
   std::erase_if(upkeep_pauses_, is_gone);
   changed_.SignalAll();
 }
@@ -60,6 +62,7 @@ void BackgroundWork::Stop() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(flushing_.empty() && compacting_.empty() && "all work has ended");
   servers_.clear();  // they may be deleted after this
 }
 
@@ -82,7 +85,7 @@ void BackgroundWork::FlushLoop() {
         changed_.WaitFor(&mutex_, wait);
       }
       if (stopping_) return;
-      flushing_.insert(work.ids.begin(), work.ids.end());
+      BeginFlush(work);
     }
     const absl::Status status = RunFlush(&work);
     if (!status.ok() && work.is_in_doubt) work.server->write_error().Set(status);
@@ -91,28 +94,28 @@ void BackgroundWork::FlushLoop() {
 }
 
 void BackgroundWork::CompactLoop() {
-  constexpr absl::Duration kLookAtAll = absl::Seconds(10);
+  constexpr absl::Duration kSearchAllInterval = absl::Seconds(10);
   while (true) {
     Work work;
     {
       MutexLock lock(&mutex_);
       while (!stopping_) {
         // Files grow too old without a change.
-        if (!looked_at_all_.has_value() ||
-            absl::Nanoseconds(NowNanos() - *looked_at_all_) >= kLookAtAll) {
-          LookAtAll();
+        if (!searched_all_at_.has_value() ||
+            absl::Nanoseconds(NowNanos() - *searched_all_at_) >= kSearchAllInterval) {
+          SearchAllTablets();
         }
-        absl::Duration wait = kLookAtAll;
+        absl::Duration wait = kSearchAllInterval;
         if (FindCompaction(&work, &wait)) break;
         changed_.WaitFor(&mutex_, wait);
       }
       if (stopping_) return;
-      compacting_.insert(work.id());
+      BeginCompaction(work);
     }
     if (work.refused.ok()) {
-      RunCompaction(work, false, {}).IgnoreError();  // NoteCompaction has noted it
+      RunCompaction(work, false, {}).IgnoreError();  // RecordCompaction has recorded it
     } else {
-      NoteCompaction(work, {}, work.refused, absl::ZeroDuration());
+      RecordCompaction(work, {}, work.refused, absl::ZeroDuration());
     }
     Finished(&compacting_, {work.id()});
   }
@@ -176,25 +179,25 @@ bool BackgroundWork::IsClaimed(const Tablet* tablet) const {
 bool BackgroundWork::FindFlush(FlushWork* work, absl::Duration* wait) {
   const int64_t now = NowNanos();
   for (TabletServer* server : servers_) {
-    const auto trouble = flush_troubles_.find(server);
+    const auto failed = failed_flushes_.find(server);
     if (!server->write_error().status().ok()) {
-      if (trouble != flush_troubles_.end())
-        flush_troubles_.erase(trouble);  // the error is reported instead
+      if (failed != failed_flushes_.end())
+        failed_flushes_.erase(failed);  // the error is reported instead
       continue;
     }
-    if (trouble != flush_troubles_.end() && !trouble->second.pause.IsDue(now)) {
-      *wait = std::min(*wait, trouble->second.pause.Left(now));
+    if (failed != failed_flushes_.end() && !failed->second.pause.IsDue(now)) {
+      *wait = std::min(*wait, failed->second.pause.Left(now));
       continue;
     }
     std::vector<ImmutableMemtables> immutable = server->rotation().MemtablesToFlush();
-    const size_t claimed = std::erase_if(
-        immutable, [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-          return IsClaimed(memtables.tablet.get());
-        });
-    std::erase_if(immutable,
-                  [&](const ImmutableMemtables& memtables) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-                    return flushing_.contains({memtables.tablet.get(), memtables.group});
-                  });
+    const size_t claimed = std::erase_if(immutable, [&](const ImmutableMemtables& memtables) {
+      mutex_.AssertHeld();
+      return IsClaimed(memtables.tablet.get());
+    });
+    std::erase_if(immutable, [&](const ImmutableMemtables& memtables) {
+      mutex_.AssertHeld();
+      return flushing_.contains({memtables.tablet.get(), memtables.group});
+    });
     if (!immutable.empty() && claimed > 0) {
       // A split takes milliseconds. Without its tablet, the flush of the others would need the log.
       const int64_t since = held_since_.try_emplace(server, now).first->second;
@@ -206,8 +209,8 @@ bool BackgroundWork::FindFlush(FlushWork* work, absl::Duration* wait) {
     held_since_.erase(server);
     if (immutable.empty()) {
       // The memtables that could not be flushed were dropped with their tablet.
-      if (trouble != flush_troubles_.end() && claimed == 0 && flushing_.empty()) {
-        flush_troubles_.erase(trouble);
+      if (failed != failed_flushes_.end() && claimed == 0 && flushing_.empty()) {
+        failed_flushes_.erase(failed);
       }
       continue;
     }
@@ -225,8 +228,8 @@ BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<ImmutableMemta
   }
 }
 
-void BackgroundWork::LookAtAll() {
-  looked_at_all_ = NowNanos();
+void BackgroundWork::SearchAllTablets() {
+  searched_all_at_ = NowNanos();
   for (TabletServer* server : servers_) {
     for (const std::shared_ptr<Tablet>& tablet : server->tablets().All())
       tablet->SetMayPickOther(true);
@@ -249,17 +252,17 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
           tablet->SetMayPickOther(true);
           continue;
         }
-        const auto trouble = compaction_troubles_.find({tablet.get(), group});
-        if (trouble != compaction_troubles_.end() && trouble->second.tablet.lock() == tablet &&
-            !trouble->second.pause.IsDue(now)) {
+        const auto failed = failed_compactions_.find({tablet.get(), group});
+        if (failed != failed_compactions_.end() && failed->second.tablet.lock() == tablet &&
+            !failed->second.pause.IsDue(now)) {
           tablet->SetMayPickOther(true);
-          *wait = std::min(*wait, trouble->second.pause.Left(now));
+          *wait = std::min(*wait, failed->second.pause.Left(now));
           continue;
         }
         const auto pick = PickCompaction(*tablet, group);
         if (pick.ok() && !pick->has_value()) {
           // A requested compaction has failed, and nothing retries it any more.
-          if (trouble != compaction_troubles_.end()) compaction_troubles_.erase(trouble);
+          if (failed != failed_compactions_.end()) failed_compactions_.erase(failed);
           continue;
         }
         tablet->SetMayPickOther(true);
@@ -274,11 +277,26 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
 
 // --- Progress ---
 
+void BackgroundWork::BeginFlush(const FlushWork& work) {
+  for (const WorkId& id : work.ids) {
+    [[maybe_unused]] const bool is_new = flushing_.insert(id).second;
+    ABSL_ASSERT(is_new && "one thread flushes a group");
+  }
+}
+
+void BackgroundWork::BeginCompaction(const Work& work) {
+  [[maybe_unused]] const bool is_new = compacting_.insert(work.id()).second;
+  ABSL_ASSERT(is_new && "one thread compacts a group");
+}
+
 void BackgroundWork::Finished(WorkSet* set, const std::vector<WorkId>& ids) {
   CountRuns();
   {
     MutexLock lock(&mutex_);
-    for (const WorkId& id : ids) set->erase(id);
+    for (const WorkId& id : ids) {
+      [[maybe_unused]] const size_t erased = set->erase(id);
+      ABSL_ASSERT(erased == 1 && "no two threads work on the same group");
+    }
     ++wakes_;
     changed_.SignalAll();
   }
@@ -292,7 +310,7 @@ void BackgroundWork::CountRuns() {
   {
     MutexLock lock(&mutex_);
     servers = servers_;
-    for (const auto& [id, trouble] : compaction_troubles_) failing.insert(id.first);
+    for (const auto& [id, failed] : failed_compactions_) failing.insert(id.first);
   }
   size_t most = 0;
   for (TabletServer* server : servers) {
@@ -364,8 +382,8 @@ void BackgroundWork::ClearError() {
     MutexLock lock(&mutex_);
     servers = servers_;
     compaction_error_ = absl::OkStatus();
-    for (auto& [server, trouble] : flush_troubles_) trouble.pause.TryNow();
-    compaction_troubles_.clear();
+    for (auto& [server, failed] : failed_flushes_) failed.pause.TryNow();
+    failed_compactions_.clear();
     upkeep_pauses_.clear();
   }
   for (TabletServer* server : servers) {

@@ -171,7 +171,7 @@ class BackgroundWork {
     bool is_in_doubt = false;  // after RunFlush has failed: MinorCompaction::is_in_doubt
   };
   // Work that has failed and is retried.
-  struct Trouble {
+  struct FailedWork {
     RetryPause pause;
     absl::Status status;  // of the last try
     absl::Time since;     // the first failure, for statistics
@@ -208,7 +208,10 @@ class BackgroundWork {
   // Searches the tablets that have changed since the last search.
   bool FindCompaction(Work* work, absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Has all tablets searched again, because time has passed.
-  void LookAtAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SearchAllTablets() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The threads and calls that work on these groups: nobody else does until Finished.
+  void BeginFlush(const FlushWork& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void BeginCompaction(const Work& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finished(WorkSet* set, const std::vector<WorkId>& ids);
   void CountRuns();
   // Compactions that wait for the rate limiter check whether they are cancelled.
@@ -219,8 +222,8 @@ class BackgroundWork {
   // The error is not that of a tablet that was removed.
   absl::Status RunFlush(FlushWork* work);
   absl::Status RunCompaction(const Work& work, bool major, const CallLimits& limits);
-  // Warns once for a locality group of a table: see MinorCompaction::Part::HasFutureCells.
-  void WarnOfFutureCells(const MinorCompaction::Part& part) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Warns once for a locality group of a table: see MinorCompaction::GroupFlush::HasFutureCells.
+  void WarnOfFutureCells(const MinorCompaction::GroupFlush& part) ABSL_LOCKS_EXCLUDED(mutex_);
   // The bytes that a compaction reads.
   static uint64_t InputBytes(const Work& work);
   // Counts a compaction of either kind for the tablet and its server.
@@ -254,15 +257,16 @@ class BackgroundWork {
 
   // --- background_failures.cc ---
 
-  void NoteFlush(const FlushWork& work, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
-  void NoteCompaction(const Work& work, const CompactionOutcome& outcome,
-                      const absl::Status& status, absl::Duration took) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RecordFlush(const FlushWork& work, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RecordCompaction(const Work& work, const CompactionOutcome& outcome,
+                        const absl::Status& status, absl::Duration took)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   void QuarantineInput(const Work& work, uint64_t number, const absl::Status& status)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void StopCompactions(const Work& work, const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   // Forgets the failures of tablets that are superseded or removed.
-  void ForgetOldTroubles() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status AnyTrouble() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetOldFailures() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status AnyFailure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   InfoLog* const info_log_;
   std::function<void()> on_progress_;
@@ -276,12 +280,12 @@ class BackgroundWork {
   WorkSet flushing_ ABSL_GUARDED_BY(mutex_);
   WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
   // Times are as NowNanos.
-  std::optional<int64_t> looked_at_all_ ABSL_GUARDED_BY(mutex_);
+  std::optional<int64_t> searched_all_at_ ABSL_GUARDED_BY(mutex_);
   std::map<const Tablet*, Claim> claims_ ABSL_GUARDED_BY(mutex_);
   // For servers whose flush waits for a claimed tablet.
   std::map<const TabletServer*, int64_t> held_since_ ABSL_GUARDED_BY(mutex_);
-  std::map<const TabletServer*, Trouble> flush_troubles_ ABSL_GUARDED_BY(mutex_);
-  std::map<WorkId, Trouble> compaction_troubles_ ABSL_GUARDED_BY(mutex_);
+  std::map<const TabletServer*, FailedWork> failed_flushes_ ABSL_GUARDED_BY(mutex_);
+  std::map<WorkId, FailedWork> failed_compactions_ ABSL_GUARDED_BY(mutex_);
   std::map<const TabletServer*, RetryPause> upkeep_pauses_ ABSL_GUARDED_BY(mutex_);
   uint64_t flush_failures_ ABSL_GUARDED_BY(mutex_) = 0;
   int pauses_ ABSL_GUARDED_BY(mutex_) = 0;

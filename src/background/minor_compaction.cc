@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/shortcuts.h"
@@ -41,8 +42,11 @@ void OpenForPolicy(const Tablet& tablet, size_t group) {
 MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
                                  std::vector<ImmutableMemtables> immutable)
     : environment_(environment) {
+  ABSL_ASSERT(!immutable.empty() && "there is something to flush");
   for (ImmutableMemtables& memtables : immutable) {
-    Part& part = parts_.emplace_back();
+    ABSL_ASSERT(!memtables.memtables.empty() && memtables.tablet->environment() == environment &&
+                "the memtables are of tablets of one server");
+    GroupFlush& part = parts_.emplace_back();
     part.now = TimeBeforeLayout(*environment);
     part.layout = memtables.tablet->Layout();
     part.redo = {.sequence = memtables.memtables.front()->last_sequence(),
@@ -51,7 +55,7 @@ MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
   }
 }
 
-bool MinorCompaction::Part::HasFutureCells() const {
+bool MinorCompaction::GroupFlush::HasFutureCells() const {
   const int64_t tomorrow = absl::ToUnixMicros(now + absl::Hours(24));
   const bool is_future = std::any_of(written.begin(), written.end(), [&](const SSTableInfo& info) {
     return info.max_timestamp > tomorrow;
@@ -65,10 +69,10 @@ bool MinorCompaction::Part::HasFutureCells() const {
 
 absl::Status MinorCompaction::Run() {
   const FileNumbers::Work work(environment_->file_numbers);
-  std::vector<Part*> written;
+  std::vector<GroupFlush*> written;
   absl::Status status;
-  for (Part& part : parts_) {
-    Part* const one = &part;
+  for (GroupFlush& part : parts_) {
+    GroupFlush* const one = &part;
     status = WriteOut(one);
     if (status.ok()) {
       written.push_back(one);
@@ -78,7 +82,7 @@ absl::Status MinorCompaction::Run() {
     if (!part.immutable.tablet->flags().removed()) break;
     status = absl::OkStatus();
   }
-  absl::Span<Part* const> left = written;
+  absl::Span<GroupFlush* const> left = written;
   if (status.ok()) status = SyncDirectoryFor(left);
   while (status.ok() && !left.empty()) {
     // All of them, or as many as METADATA takes.
@@ -101,7 +105,7 @@ absl::Status MinorCompaction::Run() {
   return status;
 }
 
-absl::Status MinorCompaction::WriteOut(Part* part) const {
+absl::Status MinorCompaction::WriteOut(GroupFlush* part) const {
   const ImmutableMemtables& immutable = part->immutable;
   if (environment_->events != nullptr) {
     part->began = SteadyTime::Now();
@@ -129,7 +133,7 @@ absl::Status MinorCompaction::WriteOut(Part* part) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const Part& part) {
+absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const GroupFlush& part) {
   const ImmutableMemtables& immutable = part.immutable;
   MergingCursor input;
   CursorPool pool;
@@ -148,8 +152,8 @@ absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const Part& part
 }
 
 // Once for all files: if they are small, this takes as long as writing one of them.
-absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) const {
-  for (const Part* part : parts) {
+absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<GroupFlush* const> parts) const {
+  for (const GroupFlush* part : parts) {
     if (part->written.empty()) continue;
     const std::string path = environment_->path_of(part->written.front().file_number);
     return SyncDirectoryOf(environment_->file_system, path);
@@ -157,7 +161,7 @@ absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<Part* const> parts) co
   return absl::OkStatus();
 }
 
-absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_refused) {
+absl::Status MinorCompaction::Commit(absl::Span<GroupFlush* const> parts, bool* is_refused) {
   *is_refused = false;
   const WaitTimer timer;
   std::vector<TabletStep> steps;
@@ -175,7 +179,7 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_ref
     }
   }
   for (size_t i = 0; i < parts.size(); ++i) {
-    Part& part = *parts[i];
+    GroupFlush& part = *parts[i];
     if (status.ok()) {
       ImmutableMemtables& immutable = part.immutable;
       immutable.tablet->PublishChange(immutable.group, steps[i].change, part.opened,
@@ -190,17 +194,17 @@ absl::Status MinorCompaction::Commit(absl::Span<Part* const> parts, bool* is_ref
 
 // Other memtables may have mutations that are older than the last one in the new SSTables. None of
 // these may be lost while that one is kept.
-absl::Status MinorCompaction::SyncLogFor(absl::Span<Part* const> parts) const {
+absl::Status MinorCompaction::SyncLogFor(absl::Span<GroupFlush* const> parts) const {
   std::vector<ImmutableMemtables> immutable;
-  for (const Part* part : parts) immutable.push_back(part->immutable);
+  for (const GroupFlush* part : parts) immutable.push_back(part->immutable);
   BT_ASSIGN_OR_RETURN(const SequenceNumber log_synced, environment_->sync_log(immutable));
-  for (Part* part : parts) part->redo.log_synced = log_synced;
+  for (GroupFlush* part : parts) part->redo.log_synced = log_synced;
   return absl::OkStatus();
 }
 
-std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<Part* const> parts) {
+std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<GroupFlush* const> parts) {
   std::vector<TabletStep> steps;
-  for (const Part* part : parts) {
+  for (const GroupFlush* part : parts) {
     TabletChange change;
     change.group_id = part->layout->groups[part->immutable.group].id;
     for (const SSTableInfo& info : part->written)
@@ -212,12 +216,12 @@ std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<Part* const> parts) 
   return steps;
 }
 
-void MinorCompaction::RemoveOutput(absl::Span<Part* const> parts) const {
-  for (const Part* part : parts) RemoveWritten(*environment_, part->written);
+void MinorCompaction::RemoveOutput(absl::Span<GroupFlush* const> parts) const {
+  for (const GroupFlush* part : parts) RemoveWritten(*environment_, part->written);
 }
 
-void MinorCompaction::End(absl::Span<Part* const> parts, const absl::Status& status) const {
-  for (Part* part : parts) {
+void MinorCompaction::End(absl::Span<GroupFlush* const> parts, const absl::Status& status) const {
+  for (GroupFlush* part : parts) {
     part->status = status;
     if (environment_->events == nullptr) continue;
     MinorCompactionEvent& event = part->event;

@@ -33,7 +33,7 @@ namespace bigtable {
 // Used by one thread, once. A locality group has one minor compaction at a time.
 class MinorCompaction {
  public:
-  struct Part {
+  struct GroupFlush {
     ImmutableMemtables immutable;  // the references are dropped once they are flushed
     CompactionOutcome outcome;
     // Cancelled: the tablet was removed, or another part has failed before this one began.
@@ -64,24 +64,24 @@ class MinorCompaction {
   absl::Status Run();
   bool is_in_doubt() const { return is_in_doubt_; }
   // The outcome of each.
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<GroupFlush>& parts() const { return parts_; }
 
  private:
-  absl::Status WriteOut(Part* part) const;
+  absl::Status WriteOut(GroupFlush* part) const;
   // Writes the SSTables; their directory is not synced. Cancelled if the tablet is removed
   // meanwhile.
-  static absl::StatusOr<std::vector<SSTableInfo>> Write(const Part& part);
-  absl::Status SyncDirectoryFor(absl::Span<Part* const> parts) const;
+  static absl::StatusOr<std::vector<SSTableInfo>> Write(const GroupFlush& part);
+  absl::Status SyncDirectoryFor(absl::Span<GroupFlush* const> parts) const;
   // Commits these together, and publishes them. After an error their files are removed, unless
   // METADATA may name them. Refused: these are too many for one commit, and nothing was committed.
-  absl::Status Commit(absl::Span<Part* const> parts, bool* is_refused);
-  absl::Status SyncLogFor(absl::Span<Part* const> parts) const;
-  static std::vector<TabletStep> StepsOf(absl::Span<Part* const> parts);
-  void RemoveOutput(absl::Span<Part* const> parts) const;
-  void End(absl::Span<Part* const> parts, const absl::Status& status) const;
+  absl::Status Commit(absl::Span<GroupFlush* const> parts, bool* is_refused);
+  absl::Status SyncLogFor(absl::Span<GroupFlush* const> parts) const;
+  static std::vector<TabletStep> StepsOf(absl::Span<GroupFlush* const> parts);
+  void RemoveOutput(absl::Span<GroupFlush* const> parts) const;
+  void End(absl::Span<GroupFlush* const> parts, const absl::Status& status) const;
 
   const TabletEnvironment* const environment_;
-  std::vector<Part> parts_;
+  std::vector<GroupFlush> parts_;
   bool is_in_doubt_ = false;
 };
 

@@ -13,7 +13,7 @@ void WorkMeter::CountFlushed(uint64_t bytes_written) {
   counters_.minor_bytes_written += bytes_written;
 }
 
-void WorkMeter::NoteExpansion(uint64_t in_memory, uint64_t file_bytes) {
+void WorkMeter::RecordExpansion(uint64_t in_memory, uint64_t file_bytes) {
   constexpr uint64_t kLeast = 1 << 20;  // smaller files are mostly what every file has
   if (in_memory < kLeast || file_bytes == 0) return;
   const double known = expansion_.load(std::memory_order_relaxed);

@@ -53,7 +53,7 @@ class WorkMeter {
   // A memtable was flushed to so many bytes.
   void CountFlushed(uint64_t bytes_written);
   // A flush has written memtables of `in_memory` bytes to SSTables of `file_bytes`.
-  void NoteExpansion(uint64_t in_memory, uint64_t file_bytes);
+  void RecordExpansion(uint64_t in_memory, uint64_t file_bytes);
 
   // A merging compaction of SSTables of so many bytes begins; the result is for EndCompaction.
   uint64_t BeginCompaction(uint64_t input_bytes);

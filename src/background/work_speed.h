@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 
@@ -41,9 +42,10 @@ class WorkSpeed {
   }
   void End(uint64_t begun, uint64_t done, SteadyTime now = SteadyTime::Now()) {
     MutexLock lock(&mutex_);
+    ABSL_ASSERT(running_ > 0 && "what ends has begun");
     --running_;
     begun_ -= static_cast<double>(begun);
-    Note(static_cast<double>(done), absl::ToDoubleSeconds(now - since_));
+    Record(static_cast<double>(done), absl::ToDoubleSeconds(now - since_));
     since_ = now;
   }
 
@@ -64,7 +66,7 @@ class WorkSpeed {
   static constexpr double kWhole = 4 << 20;       // bytes; smaller work counts less
   static constexpr double kAssumedSeconds = 0.1;  // the weight of the assumption
 
-  void Note(double bytes, double seconds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  void Record(double bytes, double seconds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const double weight = std::min(bytes / kWhole, 1.0);
     bytes_ += weight * bytes;
     seconds_ += weight * std::max(seconds, 0.0);

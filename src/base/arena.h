@@ -10,6 +10,8 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 class Arena {
@@ -26,6 +28,7 @@ class Arena {
     char* const result = next_;
     next_ += bytes;
     left_ -= bytes;
+    ABSL_ASSERT(reinterpret_cast<uintptr_t>(result) % 8 == 0 && "pieces are aligned");
     return result;
   }
 

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
@@ -32,7 +33,10 @@ class CallGate {
   class Pass {
    public:
     explicit Pass(CallGate* gate) : Pass(gate, gate->phase_.load(std::memory_order_relaxed)) {}
-    ~Pass() { calls_->fetch_sub(1, std::memory_order_release); }
+    ~Pass() {
+      [[maybe_unused]] const int64_t before = calls_->fetch_sub(1, std::memory_order_release);
+      ABSL_ASSERT(before > 0 && "as many calls leave as have entered");
+    }
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
 
@@ -70,7 +74,8 @@ class CallGate {
   bool TryAdvance() {
     const int phase = phase_.load(std::memory_order_relaxed);
     if (!IsEmpty(1 - phase)) return false;
-    phase_.store(1 - phase, std::memory_order_seq_cst);
+    [[maybe_unused]] const int before = phase_.exchange(1 - phase, std::memory_order_seq_cst);
+    ABSL_ASSERT(before == phase && "one thread at a time advances");
     advances_.fetch_add(1, std::memory_order_seq_cst);
     return true;
   }

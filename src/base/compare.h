@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 
 namespace bigtable {
@@ -29,6 +31,8 @@ inline size_t CommonPrefix(std::string_view a, std::string_view b) {
 
 // Whether a < b, given their common prefix.
 inline bool LessBehind(std::string_view a, std::string_view b, size_t common) {
+  ABSL_ASSERT(common <= std::min(a.size(), b.size()) &&
+              "a common prefix is not longer than either");
   if (common == b.size()) return false;
   return common == a.size() ||
          static_cast<unsigned char>(a[common]) < static_cast<unsigned char>(b[common]);

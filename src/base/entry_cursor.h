@@ -6,15 +6,41 @@
 #ifndef BIGTABLE_BASE_ENTRY_CURSOR_H_
 #define BIGTABLE_BASE_ENTRY_CURSOR_H_
 
+#include <atomic>
 #include <memory>
+#include <string>
 #include <string_view>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
-#include "base/kept_merge.h"
+#include "base/entry_key.h"
+#include "base/entry_kind.h"
 #include "base/ref_counted.h"
 
 namespace bigtable {
+
+// The merge of adjacent contributions to a cell of an aggregate family, which a read has made and
+// later reads use, so that each contribution in a memtable is merged once and not by every read.
+// The source of the contributions keeps it at the newest of them, and for as long as it lives.
+//
+// What makes it right for every read that meets that contribution: the source has no other entry of
+// the cell between the newest and the oldest, and never gets one, because versions ascend. A read
+// that does not take the oldest contribution, or has one of another source between them, does not
+// use it. Operators are associative, so it may be merged like a single contribution.
+//
+// Immutable once kept.
+struct KeptMerge {
+  EntryVersion oldest;  // of the contributions that are merged
+  EntryKind oldest_kind = EntryKind::kAddToCell;
+  std::string state;
+  // Of the source: how many others were kept at this place before, and its list of all.
+  int replaced = 0;
+  const KeptMerge* next = nullptr;
+};
+
+// Of a contribution: the merge of it and of older ones; null: none is kept yet.
+using MergePlace = std::atomic<const KeptMerge*>;
 
 class EntryCursor {
  public:
@@ -43,8 +69,14 @@ class EntryCursor {
 
   // The entry's encoded key (base/entry_key.h) and value, valid until the cursor moves. Require
   // valid().
-  std::string_view key() const { return key_; }
-  std::string_view value() const { return value_; }
+  std::string_view key() const {
+    ABSL_ASSERT(valid_ && "only a valid cursor has an entry");
+    return key_;
+  }
+  std::string_view value() const {
+    ABSL_ASSERT(valid_ && "only a valid cursor has an entry");
+    return value_;
+  }
 
   // The object that keeps value() in place after the cursor moves; null if the source itself does,
   // as long as it lives. key() is never valid after a move.
@@ -58,6 +90,7 @@ class EntryCursor {
 
  protected:
   void Fail(absl::Status status) {
+    ABSL_ASSERT(!status.ok() && "a failure has an error");
     status_ = std::move(status);
     valid_ = false;
   }

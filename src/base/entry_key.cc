@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "absl/base/macros.h"
+
 #include "base/strings.h"
 
 namespace bigtable {
@@ -30,6 +32,7 @@ std::string RowPrefix(std::string_view row) {
 }
 
 void StoreTrailer(char* to, int64_t timestamp, EntryVersion version, EntryKind kind) {
+  ABSL_ASSERT(version.ordinal <= kMaxOrdinal && "the ordinal fits into its field");
   const bool has_timestamp = HasTimestamp(kind);
   StoreBigEndian64(to, has_timestamp ? ~static_cast<uint64_t>(timestamp) : 0);
   StoreBigEndian64(to + 8, ~(version.sequence << 8 | version.ordinal >> 16));
@@ -60,6 +63,8 @@ void AppendNoFamily(std::string* out, uint32_t group_id) {
 
 uint32_t GroupOfRowDeletion(std::string_view key, size_t row_prefix_size) {
   uint64_t number = 0;
+  ABSL_ASSERT(KindOf(key) == EntryKind::kDeleteRow &&
+              "only these have a group instead of a column");
   ParseVarint64(key.data() + row_prefix_size + 1, key.data() + key.size() - kTrailerSize, &number);
   return static_cast<uint32_t>(number - 1);
 }
@@ -71,7 +76,11 @@ std::string PrefixSuccessor(std::string_view prefix) {
   return out;
 }
 
-size_t RowPrefixSize(std::string_view key) { return FindEnd(key, 0) + 2; }
+size_t RowPrefixSize(std::string_view key) {
+  const size_t end = FindEnd(key, 0);
+  ABSL_ASSERT(end != std::string_view::npos && "every key has an end of its row");
+  return end + 2;
+}
 
 size_t RowPrefixSize(std::string_view key, bool* plain) {
   const size_t zero = key.find('\0');
@@ -80,6 +89,7 @@ size_t RowPrefixSize(std::string_view key, bool* plain) {
 }
 
 std::string_view Unescape(std::string_view escaped, std::string* scratch) {
+  ABSL_ASSERT(escaped.ends_with(std::string_view("\0\x01", 2)) && "an escaped text has its end");
   escaped.remove_suffix(2);
   if (std::memchr(escaped.data(), 0, escaped.size()) == nullptr) [[likely]]
     return escaped;

@@ -31,6 +31,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 #include "base/entry_kind.h"
 #include "base/sequence.h"
@@ -95,17 +97,21 @@ std::string PrefixSuccessor(std::string_view prefix);
 // --- Parsing. `key` must be well formed: see IsWellFormed. ---
 
 inline std::string_view Trailer(std::string_view key) {
+  ABSL_ASSERT(key.size() >= kTrailerSize && "every key has a trailer");
   return key.substr(key.size() - kTrailerSize);
 }
 // Everything before the trailer: equal for the entries of one column.
 inline std::string_view ColumnPrefix(std::string_view key) {
+  ABSL_ASSERT(key.size() >= kTrailerSize && "every key has a trailer");
   return key.substr(0, key.size() - kTrailerSize);
 }
 inline EntryKind KindOf(std::string_view key) { return static_cast<EntryKind>(key.back()); }
 inline int64_t TimestampOf(std::string_view key) {
+  ABSL_ASSERT(key.size() >= kTrailerSize && "every key has a trailer");
   return static_cast<int64_t>(~LoadBigEndian64(key.data() + key.size() - kTrailerSize));
 }
 inline EntryVersion VersionOf(std::string_view key) {
+  ABSL_ASSERT(key.size() >= kTrailerSize && "every key has a trailer");
   const char* p = key.data() + key.size() - 11;
   const uint64_t high = ~LoadBigEndian64(p);  // sequence, then the ordinal's first byte
   const uint32_t low = static_cast<uint32_t>(static_cast<unsigned char>(~p[8])) << 8 |
@@ -118,6 +124,7 @@ size_t RowPrefixSize(std::string_view key);
 size_t RowPrefixSize(std::string_view key, bool* plain);
 // The family's name, given the size of the row prefix; empty for a deletion of the row.
 inline std::string_view FamilyOf(std::string_view key, size_t row_prefix_size) {
+  ABSL_ASSERT(row_prefix_size < key.size() && "a family field follows the row");
   const char* begin = key.data() + row_prefix_size;
   return {begin, __builtin_strlen(begin)};  // ends at its zero byte, which a well-formed key has
 }
@@ -125,6 +132,7 @@ inline std::string_view FamilyOf(std::string_view key, size_t row_prefix_size) {
 inline std::string_view EscapedQualifierOf(std::string_view key, size_t row_prefix_size,
                                            size_t family_size) {
   const size_t begin = row_prefix_size + family_size + 1;
+  ABSL_ASSERT(begin + kTrailerSize <= key.size() && "the qualifier is between family and trailer");
   return key.substr(begin, key.size() - kTrailerSize - begin);
 }
 // The locality group of a deletion of the row.

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 // The kind of an entry. On disk: never renumber.
@@ -89,6 +91,7 @@ inline constexpr std::array<EntryTraits, kLastKind + 1> kEntryTraits = {{
 
 // Requires a known kind.
 constexpr const EntryTraits& TraitsOf(EntryKind kind) {
+  ABSL_ASSERT(static_cast<size_t>(kind) < kEntryTraits.size() && "a kind has a line of the table");
   return kEntryTraits[static_cast<size_t>(kind)];
 }
 constexpr EntryScope ScopeOf(EntryKind kind) { return TraitsOf(kind).scope; }

@@ -8,11 +8,37 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
-#include "base/short_copy.h"
+#include "absl/base/macros.h"
 
 namespace bigtable {
+
+// Copies of a few bytes, without a function call.
+//
+// Like std::memcpy, but faster for up to 32 bytes if the compiler does not know the number.
+inline void CopyShort(char* to, const char* from, size_t n) {
+  const auto both_ends = [&](auto width) {
+    constexpr size_t kWidth = decltype(width)::value;
+    char head[kWidth], tail[kWidth];
+    std::memcpy(head, from, kWidth);
+    std::memcpy(tail, from + n - kWidth, kWidth);
+    std::memcpy(to, head, kWidth);
+    std::memcpy(to + n - kWidth, tail, kWidth);
+  };
+  if (n > 32) {
+    std::memcpy(to, from, n);
+  } else if (n >= 16) {
+    both_ends(std::integral_constant<size_t, 16>());
+  } else if (n >= 8) {
+    both_ends(std::integral_constant<size_t, 8>());
+  } else if (n >= 4) {
+    both_ends(std::integral_constant<size_t, 4>());
+  } else {
+    for (size_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
 
 class KeyBuffer {
  public:
@@ -32,6 +58,8 @@ class KeyBuffer {
     append(text);
   }
   [[gnu::always_inline]] void append(std::string_view text) {
+    ABSL_ASSERT((text.empty() || text.data() < data_ || text.data() >= data_ + capacity_) &&
+                "the text is not in this buffer");
     if (size_ + text.size() > capacity_) [[unlikely]] {
       Grow(size_ + text.size());
     }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 #include "base/compare.h"
 
 namespace bigtable {
@@ -22,6 +24,7 @@ class KeyFences {
   // `keys` ascend; they are not needed afterwards.
   explicit KeyFences(const std::vector<std::string_view>& keys) {
     if (keys.empty()) return;
+    ABSL_ASSERT(std::is_sorted(keys.begin(), keys.end()) && "the keys ascend");
     prefix_ = keys.front().substr(0, CommonPrefix(keys.front(), keys.back()));
     numbers_.reserve(keys.size());
     for (const std::string_view key : keys) {

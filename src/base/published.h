@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/pause.h"
 #include "base/stripe.h"
 
@@ -43,8 +45,9 @@ class Publishable {
   };
 
   void Unpin(int stripe) {
-    if (counts_[stripe].pins.fetch_sub(1, std::memory_order_acq_rel) == 1 &&
-        live_stripes_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    const int64_t before = counts_[stripe].pins.fetch_sub(1, std::memory_order_acq_rel);
+    ABSL_ASSERT(before > 0 && "as many pins are dropped as were made");
+    if (before == 1 && live_stripes_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete this;
     }
   }
@@ -72,7 +75,9 @@ class PinBase {
   PinBase(Publishable* object, int stripe) : object_(object), stripe_(stripe) {}
   // Adds a pin to an object that is already pinned.
   static void Add(Publishable* object, int stripe) {
-    object->counts_[stripe].pins.fetch_add(1, std::memory_order_relaxed);
+    [[maybe_unused]] const int64_t before =
+        object->counts_[stripe].pins.fetch_add(1, std::memory_order_relaxed);
+    ABSL_ASSERT(before > 0 && "the object is already pinned");
   }
 
   Publishable* object_ = nullptr;
@@ -114,6 +119,7 @@ class Published {
     Slot& slot = slots_[stripe];
     slot.Lock();
     T* const object = slot.object;
+    ABSL_ASSERT(object != nullptr && "only the destructor publishes null");
     static_cast<Publishable*>(object)->counts_[stripe].pins.fetch_add(1, std::memory_order_relaxed);
     slot.Unlock();
     return Pin<T>(object, stripe);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 // Thread-safe. A new object has no references; the first Ref to it makes one.
@@ -29,12 +31,16 @@ class RefCounted {
     return false;
   }
   void Release() const {
-    if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    const uint32_t before = refs_.fetch_sub(1, std::memory_order_acq_rel);
+    ABSL_ASSERT(before > 0 && "as many references are dropped as were made");
+    if (before == 1) delete this;
   }
 
  protected:
   RefCounted() = default;
-  virtual ~RefCounted() = default;
+  virtual ~RefCounted() {
+    ABSL_ASSERT(refs_.load(std::memory_order_relaxed) == 0 && "it lives as long as a reference");
+  }
 
  private:
   mutable std::atomic<uint32_t> refs_{0};

@@ -6,6 +6,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 // Every row mutation has its own; the first is 1. They fit into 56 bits: a million per second for
@@ -32,7 +34,10 @@ class SequenceSource {
   SequenceSource& operator=(const SequenceSource&) = delete;
 
   // Takes `count` consecutive numbers and returns the first.
-  SequenceNumber Take(uint64_t count) { return last_.fetch_add(count) + 1; }
+  SequenceNumber Take(uint64_t count) {
+    ABSL_ASSERT(count > 0 && "the first number is the caller's only if it takes one");
+    return last_.fetch_add(count) + 1;
+  }
   // The largest number assigned so far.
   SequenceNumber last() const { return last_.load(); }
   // Numbers up to `sequence` are in use: recovery found them.

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 
 namespace bigtable {
@@ -28,6 +30,7 @@ struct TimeRange {
 };
 
 inline std::string EncodeTimeRange(const TimeRange& range) {
+  ABSL_ASSERT(0 <= range.begin && !range.empty() && "an encoding of it must be valid");
   std::string bytes(16, '\0');
   StoreBigEndian64(bytes.data(), static_cast<uint64_t>(range.begin));
   StoreBigEndian64(bytes.data() + 8, static_cast<uint64_t>(range.end));

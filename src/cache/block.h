@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/ref_counted.h"
 
 namespace bigtable {
@@ -16,7 +18,9 @@ class Block final : public RefCounted {
  public:
   // Takes `buffer` of `allocated` bytes, the first `size` of which are the block.
   Block(std::unique_ptr<char[]> buffer, size_t size, size_t allocated)
-      : buffer_(std::move(buffer)), data_(buffer_.get(), size), allocated_(allocated) {}
+      : buffer_(std::move(buffer)), data_(buffer_.get(), size), allocated_(allocated) {
+    ABSL_ASSERT(size <= allocated && "the block is in its memory");
+  }
   // A view of `bytes`, which must outlive the block.
   explicit Block(std::string_view bytes) : data_(bytes) {}
 

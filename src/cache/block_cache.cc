@@ -5,6 +5,7 @@
 #include <list>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 
@@ -85,12 +86,15 @@ class alignas(64) BlockCache::Shard {
     list.push_back({key, std::move(block), charge, hash, 0, !returns});
     index_.emplace(key, std::prev(list.end()));
     Charge(static_cast<int64_t>(charge), !returns);
+    ABSL_ASSERT(bytes_ <= capacity && "what does not fit was evicted before");
+    AssertConsistent();
   }
 
   void EvictDownTo(uint64_t capacity) {
     List evicted;
     MutexLock lock(&mutex_);
     EvictTo(capacity, capacity, &evicted);
+    AssertConsistent();
   }
 
   void EraseFile(uint64_t file_id) {
@@ -103,6 +107,7 @@ class alignas(64) BlockCache::Shard {
         at = next;
       }
     }
+    AssertConsistent();
   }
 
   uint64_t hits() {
@@ -124,6 +129,13 @@ class alignas(64) BlockCache::Shard {
     bool is_small;
   };
   using List = std::list<Entry>;  // the oldest first
+
+  // The invariant above, without adding up the charges.
+  void AssertConsistent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    ABSL_ASSERT(index_.size() == small_.size() + main_.size() && "the index has all entries");
+    ABSL_ASSERT((small_bytes_ == 0) == small_.empty() && (bytes_ == 0) == index_.empty() &&
+                small_bytes_ <= bytes_ && "every entry is charged, to its queue");
+  }
 
   void Charge(int64_t bytes, bool is_small) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     bytes_ += static_cast<uint64_t>(bytes);
@@ -155,6 +167,7 @@ class alignas(64) BlockCache::Shard {
 
   // Moves the oldest entry of the small queue to the main queue, or evicts it and keeps a ghost.
   void TakeFromSmall(List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    ABSL_ASSERT(!small_.empty() && "the queue whose bytes are too many has an entry");
     const auto oldest = small_.begin();
     if (oldest->hits > 1) {
       small_bytes_ -= oldest->charge;
@@ -169,6 +182,7 @@ class alignas(64) BlockCache::Shard {
 
   // Moves the oldest entry of the main queue to its end, once for each hit, and then evicts it.
   void TakeFromMain(List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    ABSL_ASSERT(!main_.empty() && "the queue whose bytes are too many has an entry");
     const auto oldest = main_.begin();
     if (oldest->hits > 0) {
       --oldest->hits;

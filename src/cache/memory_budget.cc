@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "cache/block_cache.h"
 #include "cache/memtable_holder.h"
 
@@ -14,7 +16,9 @@ MemoryBudget::MemoryBudget(uint64_t limit)
       limit_(std::max(limit, kMinimum)),
       block_cache_(std::make_unique<BlockCache>(this)) {}
 
-MemoryBudget::~MemoryBudget() = default;
+MemoryBudget::~MemoryBudget() {
+  ABSL_ASSERT(holders_.empty() && "databases are closed before");
+}
 
 uint64_t MemoryBudget::used() const {
   uint64_t sum = 0;
@@ -24,6 +28,7 @@ uint64_t MemoryBudget::used() const {
 
 void MemoryBudget::AddHolder(MemtableHolder* holder) {
   const std::lock_guard lock(holders_mutex_);
+  ABSL_ASSERT(std::count(holders_.begin(), holders_.end(), holder) == 0 && "it is added once");
   holders_.push_back(holder);
 }
 

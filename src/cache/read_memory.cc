@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
+
 #include "base/strings.h"
 
 namespace bigtable {
@@ -39,6 +41,7 @@ absl::Status ReadMemory::TakeStep(uint64_t bytes) {
 }
 
 void ReadMemory::ReturnTo(uint64_t taken) {
+  ABSL_ASSERT(taken <= taken_ && "it was taken at an earlier time");
   taken_ = taken;
   const uint64_t charged = taken / kStep * kStep;
   if (charged == charged_) return;

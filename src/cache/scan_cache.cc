@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
 
@@ -35,6 +37,7 @@ Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, ReadPoint point,
 }
 
 void ScanCache::Insert(uint64_t id, std::string_view row, Ref<Block> cached) {
+  ABSL_ASSERT((!cached || CachedRowHead::Read(cached->data()).row == row) && "it is of this row");
   if (cached) BudgetAccess::Cache(*budget_).Replace({id, Checksum(row)}, std::move(cached));
 }
 

@@ -39,6 +39,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 #include "bigtable/memory_budget.h"
 
 #include "base/checksum.h"
@@ -63,6 +65,8 @@ struct CachedRowHead {
     size_t row_size;
     std::memcpy(&head.as_of, bytes.data(), sizeof head.as_of);
     std::memcpy(&row_size, bytes.data() + sizeof head.as_of, sizeof row_size);
+    ABSL_ASSERT(sizeof head.as_of + sizeof row_size + row_size <= bytes.size() &&
+                "the bytes were written by this process");
     head.row = bytes.substr(sizeof head.as_of + sizeof row_size, row_size);
     return head;
   }
@@ -89,12 +93,17 @@ class LastWrites {
   LastWrites& operator=(const LastWrites&) = delete;
 
   // Called before the mutation becomes visible. Each number is larger than the one before.
-  void Note(std::string_view row, SequenceNumber sequence) {
-    groups_[GroupOf(Checksum(row))].store(sequence, std::memory_order_release);
+  void Record(std::string_view row, SequenceNumber sequence) {
+    std::atomic<SequenceNumber>& last = groups_[GroupOf(Checksum(row))];
+    ABSL_ASSERT(last.load(std::memory_order_relaxed) <= sequence && "numbers of writes ascend");
+    last.store(sequence, std::memory_order_release);
   }
   // From here on a row may have been written at any sequence number below `floor`, by whatever this
   // server did not note. In a turn among the writes; the floor does not decrease.
-  void RaiseFloor(SequenceNumber floor) { floor_ = floor; }
+  void RaiseFloor(SequenceNumber floor) {
+    ABSL_ASSERT(floor >= floor_ && "the floor does not decrease");
+    floor_ = floor;
+  }
   // Whether the row may have been written after the read sequence. False is certain if all writes
   // before are noted. Only in a turn among the writes.
   bool MayBeWrittenAfter(SequenceNumber sequence, std::string_view row) const {

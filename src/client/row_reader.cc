@@ -19,7 +19,7 @@ RowReader::~RowReader() {
 bool RowReader::Next() { return source_->Next(&row_); }
 
 Row RowReader::TakeRow() {
-  source_->NoteTaken(row_);
+  source_->MarkTaken(row_);
   return std::move(row_);
 }
 

@@ -87,7 +87,7 @@ std::unique_ptr<TabletServer> MakeTabletServer(
   of_tablets.path_of = [environment](uint64_t number) {
     return environment->directory.sstable(number);
   };
-  if (!metadata) of_tablets.on_version = [environment] { environment->quotas.NoteChange(); };
+  if (!metadata) of_tablets.on_version = [environment] { environment->quotas.MarkChanged(); };
   of_tablets.attest_commits = std::move(attest_commits);
   of_tablets.remove_file = [environment](uint64_t number) { ReleaseFile(environment, number); };
   return std::make_unique<TabletServer>(options, std::move(of_tablets), &environment->sequences,

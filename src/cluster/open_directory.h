@@ -18,9 +18,9 @@
 namespace bigtable {
 
 // Whether OpenDirectory may go on, as far as it can be known before anything in the directory is
-// written or locked. NotFound: there is
-// no database, and the options forbid creating one. FailedPrecondition: there is none, and files of
-// something else, which the options do not allow. DataLoss: there are SSTables, but no root.
+// written or locked. NotFound: there is no database, and the options forbid creating one.
+// FailedPrecondition: there is none, and files of something else, which the options do not allow.
+// DataLoss: there are SSTables, but no root.
 absl::Status CheckDirectory(const DatabaseDirectory& directory, const DatabaseOptions& options);
 
 // Returns the lock: shared if the options say read_only, otherwise exclusive. Errors of

@@ -103,14 +103,14 @@ absl::Status ServerDirectory::Write(std::string_view name, const std::string& co
   return absl::IsNotFound(written) ? absl::OkStatus() : written;
 }
 
-absl::Status ServerDirectory::NoteLast(std::string_view name, SequenceNumber last) {
+absl::Status ServerDirectory::RecordLast(std::string_view name, SequenceNumber last) {
   BT_ASSIGN_OR_RETURN(Needed needed, NeededOf(name));
   if (!needed.is_needed || needed.last <= last) return absl::OkStatus();
   needed.last = last;
   return Write(name, needed);
 }
 
-absl::Status ServerDirectory::NoteFlushed(std::string_view name, SequenceNumber flushed) {
+absl::Status ServerDirectory::RecordFlushed(std::string_view name, SequenceNumber flushed) {
   BT_ASSIGN_OR_RETURN(Needed needed, NeededOf(name));
   if (!needed.is_needed || needed.flushed >= flushed) return absl::OkStatus();
   needed.flushed = flushed;
@@ -142,7 +142,7 @@ absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_vi
   return absl::DataLossError(Cat("the file of server ", name, " has unknown contents"));
 }
 
-absl::Status ServerDirectory::NoteDone(std::string_view name) {
+absl::Status ServerDirectory::RecordDone(std::string_view name) {
   BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
   if (needed.is_needed && needed.last == kMaxSequence) return absl::OkStatus();
   // Again if it is there: a write that has failed may have left it without being durable.
@@ -151,7 +151,7 @@ absl::Status ServerDirectory::NoteDone(std::string_view name) {
 
 absl::Status ServerDirectory::Remove(std::string_view name) {
   BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
-  if (needed.is_needed) BT_RETURN_IF_ERROR(NoteDone(name));
+  if (needed.is_needed) BT_RETURN_IF_ERROR(RecordDone(name));
   // Without its file the whole log would be read.
   if (!needed.is_needed || needed.last != kMaxSequence) {
     BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));

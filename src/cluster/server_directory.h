@@ -19,18 +19,24 @@
 #ifndef BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/base/macros.h"
+#include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
 
+#include "base/mutex.h"
 #include "base/sequence.h"
 #include "cluster/directory.h"
 #include "cluster/server_role.h"
@@ -64,10 +70,10 @@ class ServerDirectory {
   // For a fenced server that has ended: notes the last mutation that counts. The smallest one that
   // was noted stays: a later opening may find that a batch after it is incomplete
   // (batch_recovery.h). Does nothing if the server has no file any more.
-  absl::Status NoteLast(std::string_view name, SequenceNumber last);
+  absl::Status RecordLast(std::string_view name, SequenceNumber last);
   // For a fenced server: notes that its mutations up to `flushed` are in SSTables. Does nothing if
   // the server has no file any more.
-  absl::Status NoteFlushed(std::string_view name, SequenceNumber flushed);
+  absl::Status RecordFlushed(std::string_view name, SequenceNumber flushed);
   struct Needed {
     bool is_needed = true;  // whether its log is needed
     SequenceNumber last = kMaxSequence;
@@ -78,7 +84,7 @@ class ServerDirectory {
   // Nothing in the server's log is needed: notes that, durably. No opening reads the log from here
   // on. Does nothing for a server whose last mutation was not noted, because its whole log counts
   // until the file is gone.
-  absl::Status NoteDone(std::string_view name);
+  absl::Status RecordDone(std::string_view name);
   // The same, and removes the server's log and its file.
   absl::Status Remove(std::string_view name);
   // Removes all other logs, except those of servers for which `is_live` is true. Adds the names of
@@ -97,6 +103,50 @@ class ServerDirectory {
   std::vector<std::string> servers_;  // that have a file
   std::vector<std::string> strays_;   // that have only a log
   uint64_t last_number_ = 0;
+};
+
+// The names of the tablet servers that this process starts. A name is never used twice. It contains
+// a number that is larger than every sequence number so far, and so larger than the number of any
+// server whose redo points METADATA may still have.
+//
+// Thread-safe.
+class ServerNames {
+ public:
+  // `sequences` outlives this.
+  explicit ServerNames(SequenceSource* sequences) : sequences_(sequences) {}
+
+  // Names continue after this number. Before the first Take.
+  void StartAfter(uint64_t number) {
+    MutexLock lock(&mutex_);
+    ABSL_ASSERT(live_.empty() && "it is called before the first name is taken");
+    last_number_ = number;
+  }
+  // Returns a new name, which is live until Remove.
+  std::string Take(ServerRole role) {
+    MutexLock lock(&mutex_);
+    last_number_ = std::max(last_number_, sequences_->last()) + 1;
+    sequences_->AdvanceTo(last_number_);
+    std::string name = ServerDirectory::NameOf(role, last_number_);
+    [[maybe_unused]] const bool is_new = live_.insert(name).second;
+    ABSL_ASSERT(is_new && "no two servers have one name");
+    return name;
+  }
+  // The server with this name has ended, or could not be started.
+  void Remove(std::string_view name) {
+    MutexLock lock(&mutex_);
+    if (const auto found = live_.find(name); found != live_.end()) live_.erase(found);
+  }
+  // Whether a server of this process has this name, or is about to, and has not ended.
+  bool IsLive(std::string_view name) const {
+    MutexLock lock(&mutex_);
+    return live_.find(name) != live_.end();
+  }
+
+ private:
+  SequenceSource* const sequences_;
+  mutable Mutex mutex_;
+  std::set<std::string, std::less<>> live_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_number_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace bigtable

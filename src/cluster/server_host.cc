@@ -4,15 +4,16 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
-#include "base/limited_lock.h"
+#include "base/limited_mutex.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
 #include "cluster/tablet_claim.h"
-#include "tablet/halves.h"
 #include "tablet/tablet_change.h"
+#include "tablet/tablet_state.h"
 
 namespace bigtable {
 
@@ -68,8 +69,8 @@ absl::Status ServerHost::CheckServing() const {
   return CheckLock();
 }
 
-absl::Status ServerHost::CheckFit(Else else_can) const {
-  return else_can == Else::kOthersCan ? CheckServing() : CheckLock();
+absl::Status ServerHost::CheckFit(IfRefusingWrites if_refusing) const {
+  return if_refusing == IfRefusingWrites::kDecline ? CheckServing() : CheckLock();
 }
 
 absl::Status ServerHost::CheckLock() const {
@@ -111,23 +112,24 @@ absl::Status ServerHost::Start(MasterEpoch master) {
 }
 
 absl::Status ServerHost::Load(MasterEpoch master, const TableLayout& layout, const TabletId& id,
-                              const std::vector<DeadLog*>& logs, Else else_can) {
+                              const std::vector<DeadLog*>& logs, IfRefusingWrites if_refusing) {
   {
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(CheckMaster(master));
     ++loading_;
   }
-  const absl::Status loaded = OpenAndServe(master, layout, id, logs, else_can);
+  const absl::Status loaded = OpenAndServe(master, layout, id, logs, if_refusing);
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(loading_ > 0 && "a load that ends has begun");
   if (--loading_ == 0) loaded_.SignalAll();
   return loaded;
 }
 
 absl::Status ServerHost::OpenAndServe(MasterEpoch master, const TableLayout& layout,
                                       const TabletId& id, const std::vector<DeadLog*>& logs,
-                                      Else else_can) {
+                                      IfRefusingWrites if_refusing) {
   BT_RETURN_IF_ERROR(Start(master));
-  BT_RETURN_IF_ERROR(CheckFit(else_can));
+  BT_RETURN_IF_ERROR(CheckFit(if_refusing));
   std::string location;
   BT_ASSIGN_OR_RETURN(const TabletState state, ReadState(id, &location));
   environment_->sequences.AdvanceTo(LargestSequence(state));
@@ -138,7 +140,7 @@ absl::Status ServerHost::OpenAndServe(MasterEpoch master, const TableLayout& lay
   environment_->inherited_counters.PassOn(tablet.get());
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
-  BT_RETURN_IF_ERROR(CheckFit(else_can));
+  BT_RETURN_IF_ERROR(CheckFit(if_refusing));
   // A tablet that is loaded here again needs no write to METADATA, which may be what has failed.
   if (location != server_->name()) BT_RETURN_IF_ERROR(SetLocation(id));
   // Everything in the tablet was given its sequence number before.
@@ -239,6 +241,7 @@ void ServerHost::End() {
     environment_->inherited_counters.Keep(*tablet);
     environment_->notify_superseded(*tablet);
   }
+  ABSL_ASSERT(server_->tablets().size() == 0 && "a server that has ended serves nothing");
 }
 
 // --- Splits ---

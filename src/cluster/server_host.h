@@ -86,11 +86,12 @@ class ServerHost {
   absl::Status Start(MasterEpoch master);
   // Serves an unserved tablet. `logs` are those of dead servers that may have had the tablet.
   // NotFound if METADATA has no such tablet. The state of the root tablet comes from the lock
-  // service's file. A server that refuses writes because of an error can still serve reads. It
-  // takes a tablet only if no other server can (kNobodyCan).
-  enum class Else { kOthersCan, kNobodyCan };
+  // service's file. A server that refuses writes because of an error declines,
+  // unless no other server can have the tablet: then it serves reads (kServeReads).
+  enum class IfRefusingWrites { kDecline, kServeReads };
   absl::Status Load(MasterEpoch master, const TableLayout& layout, const TabletId& id,
-                    const std::vector<DeadLog*>& logs, Else else_can = Else::kOthersCan);
+                    const std::vector<DeadLog*>& logs,
+                    IfRefusingWrites if_refusing = IfRefusingWrites::kDecline);
   // NotFound if the tablet is not here, or was superseded meanwhile. Unavailable if the server has
   // lost its lock.
   absl::Status Unload(MasterEpoch master, const TabletId& id, const CallLimits& limits);
@@ -142,7 +143,7 @@ class ServerHost {
   absl::StatusOr<TabletState> ReadState(const TabletId& id, std::string* location) const;
   absl::Status SetLocation(const TabletId& id);
   absl::Status OpenAndServe(MasterEpoch master, const TableLayout& layout, const TabletId& id,
-                            const std::vector<DeadLog*>& logs, Else else_can);
+                            const std::vector<DeadLog*>& logs, IfRefusingWrites if_refusing);
   // Replays the mutations of the dead servers' logs into a tablet that is not served yet, and
   // flushes it.
   absl::Status Recover(const std::shared_ptr<Tablet>& tablet, const std::vector<DeadLog*>& logs);
@@ -161,7 +162,7 @@ class ServerHost {
   absl::StatusOr<std::vector<TabletStep>> StepsToEmpty(const std::shared_ptr<Tablet>& tablet) const;
   absl::Status CheckServing() const;
   absl::Status CheckLock() const;
-  absl::Status CheckFit(Else else_can) const;
+  absl::Status CheckFit(IfRefusingWrites if_refusing) const;
   void Notify(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
               std::string_view row) const;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/status.h"
@@ -118,6 +119,8 @@ std::shared_ptr<ServerHost> ServerSet::FindEver(std::string_view name) const {
 }
 
 void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch epoch) {
+  ABSL_ASSERT(ended->server()->state().ended() && ended->server()->tablets().size() == 0 &&
+              "a server ends before it is replaced");
   MutexLock replace_lock(&replace_mutex_);
   const std::shared_ptr<ServerHost> successor = MakeHost(ended->role());
   successor->Accept(epoch).IgnoreError();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "background/background_work.h"
@@ -22,6 +23,9 @@ class TabletClaim {
   TabletClaim(BackgroundWork* background, std::vector<std::shared_ptr<Tablet>> tablets,
               const CallLimits& limits)
       : background_(background), tablets_(std::move(tablets)) {
+    ABSL_ASSERT(std::is_sorted(tablets_.begin(), tablets_.end(),
+                               [](const auto& a, const auto& b) { return a->id() < b->id(); }) &&
+                "claims are taken in key order, so that no two threads wait for each other");
     for (; claimed_ < tablets_.size(); ++claimed_) {
       status_ = background_->ClaimTablet(tablets_[claimed_].get(), limits);
       if (!status_.ok()) return;

@@ -1,5 +1,6 @@
 #include "cluster/unserved_tablets.h"
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/strings.h"
@@ -7,7 +8,8 @@
 
 namespace bigtable {
 
-void UnservedTablets::Trouble::Add(const absl::Status& status) {
+void UnservedTablets::FailedLoads::Add(const absl::Status& status) {
+  ABSL_ASSERT(!status.ok() && "a failure has an error");
   if (tablet.failures++ == 0) {
     tablet.since = absl::Now();
     begin = NowNanos();
@@ -15,14 +17,14 @@ void UnservedTablets::Trouble::Add(const absl::Status& status) {
   tablet.status = status;
 }
 
-void UnservedTablets::NoteFailure(const TabletId& id, std::string_view table,
-                                  std::string_view begin_row, const absl::Status& status) {
+void UnservedTablets::RecordFailure(const TabletId& id, std::string_view table,
+                                    std::string_view begin_row, const absl::Status& status) {
   MutexLock lock(&mutex_);
-  Trouble& trouble = tablets_[id];
-  trouble.tablet.table = table;
-  trouble.tablet.begin_row = begin_row;
-  trouble.tablet.end_row = id.end_row;
-  trouble.Add(status);
+  FailedLoads& failed = tablets_[id];
+  failed.tablet.table = table;
+  failed.tablet.begin_row = begin_row;
+  failed.tablet.end_row = id.end_row;
+  failed.Add(status);
 }
 
 void UnservedTablets::Forget(const TabletId& id) {
@@ -35,7 +37,7 @@ void UnservedTablets::ForgetTable(uint64_t table_id) {
   std::erase_if(tablets_, [&](const auto& entry) { return entry.first.table_id == table_id; });
 }
 
-void UnservedTablets::NoteAssignment(const absl::Status& status) {
+void UnservedTablets::RecordAssignment(const absl::Status& status) {
   MutexLock lock(&mutex_);
   if (status.ok()) {
     tablets_.clear();
@@ -53,11 +55,11 @@ absl::Status UnservedTablets::Why(uint64_t table_id, std::string_view row, bool*
   const auto found = tablets_.upper_bound({table_id, std::string(row)});
   const bool is_known = found != tablets_.end() && found->first.table_id == table_id &&
                         found->second.tablet.begin_row <= row;
-  const Trouble& trouble = is_known ? found->second : assignment_;
-  if (trouble.tablet.status.ok()) return absl::UnavailableError(what);
-  *is_over = absl::Nanoseconds(NowNanos() - trouble.begin) >= kWaitLimit;
-  return absl::UnavailableError(Cat(what, "; loading it has failed ", trouble.tablet.failures,
-                                    " times: ", ToStd(trouble.tablet.status.message())));
+  const FailedLoads& failed = is_known ? found->second : assignment_;
+  if (failed.tablet.status.ok()) return absl::UnavailableError(what);
+  *is_over = absl::Nanoseconds(NowNanos() - failed.begin) >= kWaitLimit;
+  return absl::UnavailableError(Cat(what, "; loading it has failed ", failed.tablet.failures,
+                                    " times: ", ToStd(failed.tablet.status.message())));
 }
 
 absl::Status UnservedTablets::Explain(const absl::Status& ended, uint64_t table_id,
@@ -71,7 +73,7 @@ absl::Status UnservedTablets::Explain(const absl::Status& ended, uint64_t table_
 std::vector<UnservedTablet> UnservedTablets::List() const {
   std::vector<UnservedTablet> list;
   MutexLock lock(&mutex_);
-  for (const auto& [id, trouble] : tablets_) list.push_back(trouble.tablet);
+  for (const auto& [id, failed] : tablets_) list.push_back(failed.tablet);
   if (list.empty() && !assignment_.tablet.status.ok()) list.push_back(assignment_.tablet);
   return list;
 }

@@ -28,14 +28,14 @@ class UnservedTablets {
   static constexpr absl::Duration kWaitLimit = absl::Seconds(5);
 
   // Loading the tablet has failed again.
-  void NoteFailure(const TabletId& id, std::string_view table, std::string_view begin_row,
-                   const absl::Status& status);
+  void RecordFailure(const TabletId& id, std::string_view table, std::string_view begin_row,
+                     const absl::Status& status);
   // The tablet is served, or no longer exists.
   void Forget(const TabletId& id);
   void ForgetTable(uint64_t table_id);
   // The error that prevents the search for unserved users' tablets. OK: there is no error, and all
   // tablets known here are served.
-  void NoteAssignment(const absl::Status& status);
+  void RecordAssignment(const absl::Status& status);
 
   // For a call that found no server for the row: Unavailable, with the row and the reason, if one
   // is known. `*is_over`: callers must not wait any longer.
@@ -46,7 +46,7 @@ class UnservedTablets {
   std::vector<UnservedTablet> List() const;
 
  private:
-  struct Trouble {
+  struct FailedLoads {
     UnservedTablet tablet;
     int64_t begin = 0;  // as NowNanos
 
@@ -54,8 +54,8 @@ class UnservedTablets {
   };
 
   mutable Mutex mutex_;
-  std::map<TabletId, Trouble> tablets_ ABSL_GUARDED_BY(mutex_);
-  Trouble assignment_ ABSL_GUARDED_BY(mutex_);  // its status is OK if there is none
+  std::map<TabletId, FailedLoads> tablets_ ABSL_GUARDED_BY(mutex_);
+  FailedLoads assignment_ ABSL_GUARDED_BY(mutex_);  // its status is OK if there is none
 };
 
 }  // namespace bigtable

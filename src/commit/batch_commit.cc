@@ -4,6 +4,8 @@
 #include <functional>
 #include <new>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "commit/read_check.h"
@@ -29,6 +31,7 @@ bool BatchCommit::Run(absl::Span<Write* const> writes, const CallLimits& limits,
   }
   std::sort(servers.begin(), servers.end(), std::less<>());
   servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+  ABSL_ASSERT(!servers.empty() && "a batch without servers has no turn");
   for (GroupWriter* const server : servers) servers_.push_back({.writer = server});
   return TakeTurns(0, limits, patience);
 }
@@ -137,7 +140,7 @@ void BatchCommit::LogIfMemory(Write* write) {
       return;
     }
     // Some of its parts are in their logs.
-    for (const Part& part : write->parts) servers_[part.server].status.Update(status);
+    for (const ServerPart& part : write->parts) servers_[part.server].status.Update(status);
   }
 }
 
@@ -158,9 +161,10 @@ void BatchCommit::Log(Write* write) {
 void BatchCommit::TakeNumbers(Write* write) {
   const absl::Span<const BatchMutation> mutations = write->request.mutations;
   write->logged.resize(mutations.size());
-  SequenceNumber next = shared_->sequences->Take(mutations.size());
+  const SequenceNumber first = shared_->sequences->Take(mutations.size());
+  SequenceNumber next = first;
   for (size_t server = 0; server < servers_.size(); ++server) {
-    Part part{.server = server};
+    ServerPart part{.server = server};
     for (size_t i = 0; i < mutations.size(); ++i) {
       if (mutations[i].server != servers_[server].writer) continue;
       TabletWriter* const writer = mutations[i].tablet->writer();
@@ -174,6 +178,7 @@ void BatchCommit::TakeNumbers(Write* write) {
     servers_[server].is_written = true;
     write->parts.push_back(std::move(part));
   }
+  ABSL_ASSERT(next == first + mutations.size() && "every mutation is of one of the servers");
 }
 
 void BatchCommit::MakePayload(const Write& write, size_t part) {
@@ -181,7 +186,7 @@ void BatchCommit::MakePayload(const Write& write, size_t part) {
   payload.Clear();
   if (write.parts.size() > 1) {
     others_.clear();
-    for (const Part& other : write.parts) {
+    for (const ServerPart& other : write.parts) {
       if (&other == &write.parts[part]) continue;
       const GroupWriter& writer = *servers_[other.server].writer;
       others_.push_back({writer.parts().environment->server, other.last});
@@ -209,7 +214,7 @@ absl::Status BatchCommit::Reserve(Write* write, absl::Status* refused) {
 absl::Status BatchCommit::Append(Write* write) {
   const RecordType type = write->parts.size() > 1 ? RecordType::kBatchPart : RecordType::kBatch;
   for (size_t part = 0; part < write->parts.size(); ++part) {
-    const Part& p = write->parts[part];
+    const ServerPart& p = write->parts[part];
     Server& server = servers_[p.server];
     BatchPayload& payload = payloads_[part];
     AppendedRecord record;
@@ -295,7 +300,7 @@ bool BatchCommit::FailBatch(Write* write) {
       write->request.durability == Durability::kSync ? sync_status_ : absl::OkStatus();
   std::optional<size_t> lost;  // a mutation of a server that has lost its lock
   bool is_only_lost = failure.ok();
-  for (const Part& part : write->parts) {
+  for (const ServerPart& part : write->parts) {
     const Server& server = servers_[part.server];
     failure.Update(server.status);
     if (server.has_lost_lock) lost = part.mutations.front();
@@ -310,7 +315,7 @@ bool BatchCommit::FailBatch(Write* write) {
     voided = shared_->void_batches->Add({last - write->request.mutations.size() + 1, last});
   }
   if (!voided.ok()) {
-    for (const Part& part : write->parts) servers_[part.server].status.Update(failure);
+    for (const ServerPart& part : write->parts) servers_[part.server].status.Update(failure);
   } else if (is_only_lost) {
     // It will never be found, so it can be applied elsewhere.
     write->superseded = lost;
@@ -322,11 +327,13 @@ bool BatchCommit::FailBatch(Write* write) {
 // --- Applying ---
 
 void BatchCommit::ApplyToMemtables(const Write& write) {
+  ABSL_ASSERT(write.logged.size() == write.request.mutations.size() &&
+              "every mutation has a number");
   for (size_t i = 0; i < write.logged.size(); ++i) {
     const BatchMutation& mutation = write.request.mutations[i];
     mutation.server->ApplyLogged(mutation.tablet, mutation.mutation.row, write.logged[i]);
   }
-  for (const Part& part : write.parts) servers_[part.server].applied = part.last;
+  for (const ServerPart& part : write.parts) servers_[part.server].applied = part.last;
 }
 
 void BatchCommit::Publish() {

@@ -72,7 +72,7 @@ class BatchCommit {
     VisibleSequence::PublishedTurn published_turn{0};
   };
   // The mutations of a batch for one server.
-  struct Part {
+  struct ServerPart {
     size_t server = 0;              // in servers_
     std::vector<size_t> mutations;  // in the request
     SequenceNumber last = 0;
@@ -87,7 +87,7 @@ class BatchCommit {
     std::optional<size_t> superseded = std::nullopt;  // a mutation, or a read after the last one
 
     // For the thread that commits.
-    std::vector<Part> parts = {};
+    std::vector<ServerPart> parts = {};
     std::vector<GroupWriter::Logged> logged = {};  // for each mutation
     bool is_done = false;                          // it has failed, or will not be applied
     bool is_in_log = false;                        // a record of it may be
@@ -152,7 +152,7 @@ class BatchCommit {
   GroupWriter* awaited_ = nullptr;
   std::vector<BatchPayload> payloads_;  // of the parts of one batch
   std::vector<OtherBatchPart> others_;
-  std::vector<BatchLogSync::Part> unsynced_;
+  std::vector<BatchLogSync::LinkedLog> unsynced_;
   absl::Status sync_status_;  // of logs with parts of earlier batches
 };
 

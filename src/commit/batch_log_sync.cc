@@ -5,11 +5,11 @@
 
 namespace bigtable {
 
-void BatchLogSync::Add(absl::Span<const Part> parts) {
+void BatchLogSync::Add(absl::Span<const LinkedLog> parts) {
   if (parts.empty()) return;
   MutexLock lock(&mutex_);
   const uint64_t group = ++last_group_;
-  for (const Part& part : parts) {
+  for (const LinkedLog& part : parts) {
     const CommitLog* const identity = part.log.get();
     const uint64_t end = identity->end_offset();
     const auto found = Find(identity);

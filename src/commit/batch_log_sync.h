@@ -41,14 +41,14 @@ class BatchLogSync {
   BatchLogSync(const BatchLogSync&) = delete;
   BatchLogSync& operator=(const BatchLogSync&) = delete;
 
-  struct Part {
+  struct LinkedLog {
     std::shared_ptr<CommitLog> log;
     const ServingState* state = nullptr;  // of its server; outlives this, as does the error
     WriteError* error = nullptr;
   };
   // Parts of a group of batches, all of them, were appended to these logs and flushed where that is
   // needed. Called before they are in a memtable.
-  void Add(absl::Span<const Part> parts);
+  void Add(absl::Span<const LinkedLog> parts);
   // Makes all parts durable that were added before the call. Costs one load if there are none. An
   // error of a log that could not be synced: it is unknown what of its parts is durable, and its
   // server refuses writes until Resume.

@@ -1,8 +1,11 @@
 #include "commit/group_commit.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <thread>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 
 #include "base/mutex.h"
@@ -11,6 +14,7 @@
 #include "monitoring/thread_calls.h"
 
 namespace bigtable {
+
 namespace {
 
 // The state of a request. Its owner changes it from kWaits to kAsleep, the leader to kLeads or
@@ -54,6 +58,7 @@ GroupCommit::GroupCommit(CommitFunction commit, TakeOver take_over, size_t max_g
       spins_(kMostSpins) {}
 
 GroupCommit::~GroupCommit() {
+  ABSL_ASSERT(newest_.load(std::memory_order_relaxed) == nullptr && "its callers have returned");
   MutexLock lock(&rescuer_mutex_);
   if (rescuer_.joinable()) rescuer_.join();
 }
@@ -118,6 +123,7 @@ void GroupCommit::Lead(Request* first) {
   leader_ = own;
   Request* group[kMaxGroupRequests];
   for (int round = 0;; ++round) {
+    ABSL_ASSERT(!is_in_turn() && "one turn at a time");
     turns_.store(turns_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     size_t size = 1;
     if (first->exclusive_ != nullptr) {
@@ -220,6 +226,7 @@ void GroupCommit::Notify(Request* request, uint32_t state) {
     return;  // it spins, or sees this before it sleeps
   }
   if (old == kStalled) return;
+  ABSL_ASSERT(old == kAsleep && "a request is notified once");
   Request::Sleeper* const sleeper = request->sleeper_;
   MutexLock lock(&sleeper->mutex);
   request->state_.store(state, std::memory_order_release);
@@ -259,11 +266,11 @@ uint32_t GroupCommit::Sleep(Request* request, const CallLimits* limits) {
                                                std::memory_order_acquire)) {
     return state;
   }
-  absl::Duration look_after = take_over_.commit != nullptr
-                                  ? take_over_.stall_timeout(absl::ZeroDuration())
-                                  : absl::InfiniteDuration();
+  absl::Duration until_check = take_over_.commit != nullptr
+                                   ? take_over_.stall_timeout(absl::ZeroDuration())
+                                   : absl::InfiniteDuration();
   while (true) {
-    absl::Duration most = look_after;
+    absl::Duration most = until_check;
     if (limits != nullptr) most = std::min(most, std::max(limits->MostSleep(), kLeavePause));
     {
       MutexLock lock(&sleeper.mutex);
@@ -274,13 +281,15 @@ uint32_t GroupCommit::Sleep(Request* request, const CallLimits* limits) {
       if (state != kAsleep) return state;
     }
     if (limits != nullptr && !limits->Check().ok() && Leave(request)) return kLeft;
-    if (take_over_.commit != nullptr) look_after = LookAfterLeader(limits);
+    if (take_over_.commit != nullptr) until_check = CheckLeaderStall(limits);
   }
 }
 
 // --- A stalled leader ---
 
 bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call) {
+  ABSL_ASSERT(is_in_turn() && stalled_since_.load(std::memory_order_relaxed) == 0 &&
+              "only the commit function calls this, once");
   Stall stall{.leader = leader_, .group = requests, .mutex = {}, .changed = {}};
   stall_ = &stall;
   last_stall_ = std::max(NowNanos(), last_stall_ + 1);
@@ -293,7 +302,7 @@ bool GroupCommit::Guarded(std::span<Request* const> requests, absl::FunctionRef<
   return false;
 }
 
-absl::Duration GroupCommit::LookAfterLeader(const CallLimits* limits) {
+absl::Duration GroupCommit::CheckLeaderStall(const CallLimits* limits) {
   int64_t since = stalled_since_.load(std::memory_order_acquire);
   if (since == 0) return take_over_.stall_timeout(absl::ZeroDuration());
   const absl::Duration left = take_over_.stall_timeout(absl::Nanoseconds(NowNanos() - since));
@@ -332,6 +341,63 @@ void GroupCommit::CommitFor(Stall* stall) {
   MutexLock lock(&stall->mutex);
   stall->committed = true;
   stall->changed.Signal();  // under the lock: the stall is destroyed once its thread gets the lock
+}
+
+void GroupCommit::BeginLinking() {
+  constexpr int kSpins = 100;
+  in_turn_.store(nullptr, std::memory_order_seq_cst);
+  // A thread that leaves walks the list once.
+  for (int i = 0; leaving_.load(std::memory_order_seq_cst) != 0; ++i) {
+    if (i < kSpins) {
+      Pause();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+bool GroupCommit::Leave(Request* request) {
+  leaving_.fetch_add(1, std::memory_order_seq_cst);
+  bool has_left = false;
+  // Before `in_turn_`: a later turn may have a request at the same place on a stack.
+  const uint64_t turn = turns_.load(std::memory_order_acquire);
+  // Not null: the leader waits in BeginLinking until this thread is done, before it follows a link
+  // or notifies anybody. So no request of the list ends meanwhile.
+  if (const Request* const last = in_turn_.load(std::memory_order_seq_cst); last != nullptr) {
+    MutexLock lock(&leave_mutex_);
+    has_left = Unlink(request, last, turn);
+  }
+  leaving_.fetch_sub(1, std::memory_order_seq_cst);
+  return has_left;
+}
+
+bool GroupCommit::Unlink(Request* request, const Request* last, uint64_t turn) {
+  while (true) {
+    Request* const newest = newest_.load(std::memory_order_acquire);
+    // Another value: the queue was empty meanwhile, so the request is not in it any more.
+    if (in_turn_.load(std::memory_order_seq_cst) != last ||
+        turns_.load(std::memory_order_acquire) != turn) {
+      return false;
+    }
+    Request* newer = nullptr;
+    Request* r = newest;
+    for (; r != request && r != last && r != nullptr; r = r->older_) newer = r;
+    if (r != request || r == last) return false;  // its turn has begun
+    Request* const older = request->older_;
+    // Links to newer requests may be missing at the newer end of the list.
+    if (older->newer_ == request) older->newer_ = request->newer_;
+    if (newer != nullptr) {
+      newer->older_ = older;
+      return true;
+    }
+    // From here on the leader may find the queue empty, and the older request may end.
+    Request* expected = request;
+    if (newest_.compare_exchange_strong(expected, older, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+      return true;
+    }
+    // A request has arrived.
+  }
 }
 
 }  // namespace bigtable

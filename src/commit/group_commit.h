@@ -27,7 +27,7 @@
 // them, so std::terminate is called instead of leaving them waiting. The same holds for the
 // functions of a takeover: they run while a request of the thread is in the queue.
 //
-// Leaving (group_commit_leave.cc). A caller with limits leaves the queue when they end before its
+// Leaving (group_commit.cc). A caller with limits leaves the queue when they end before its
 // turn has begun; its request is then as if it had never been there. Only what the leader does
 // between turns follows the links of waiting requests: it gathers a group, or finds the next
 // leader. While it runs the commit function, which may stall, a thread that leaves takes its
@@ -128,6 +128,12 @@ class GroupCommit {
   // the commit function must return without touching anything that later groups use.
   [[nodiscard]] bool Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call);
 
+  // Whether a turn is under way, of this thread or another: for assertions of code that runs in
+  // one.
+  bool is_in_turn() const {
+    return ended_turns_.load(std::memory_order_relaxed) != turns_.load(std::memory_order_relaxed);
+  }
+
   // Counts so far; they may lag by the group that is being committed.
   uint64_t groups() const { return groups_.load(std::memory_order_relaxed); }
   // Turns so far: of groups, and of exclusive functions.
@@ -162,7 +168,7 @@ class GroupCommit {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(leave_mutex_);
   // Takes over if it is time; returns how long to sleep before the next check. `limits`: of this
   // thread, or null.
-  absl::Duration LookAfterLeader(const CallLimits* limits);
+  absl::Duration CheckLeaderStall(const CallLimits* limits);
   // On another thread than this one, if it can be started.
   void CommitElsewhereFor(Stall* stall);
   void CommitFor(Stall* stall);

@@ -6,9 +6,9 @@
 #include <new>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/time.h"
 
-#include "base/shared_errors.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/scan_cache.h"
@@ -38,6 +38,9 @@ GroupWriter::GroupWriter(const Parts& parts, uint64_t max_log_bytes, std::functi
       queue_([this](Group group) { CommitGroup(group); }, TakeOver()) {}
 
 bool GroupWriter::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
+  ABSL_ASSERT(statuses.size() == request.mutations.size() && "there is a status for each mutation");
+  ABSL_ASSERT((request.unchanged_since == kUnconditional || request.mutations.size() == 1) &&
+              "only a single mutation has a precondition");
   if (parts_.error->any()) [[unlikely]] {
     // A server that has lost its lock does not decide about the write: another server does.
     if (const absl::Status refused = parts_.error->status();
@@ -76,7 +79,7 @@ void GroupWriter::CommitGroup(Group group) {
     parts_.state->RequestRenewal();
     for (GroupCommit::Request* request : group) static_cast<Write*>(request)->superseded = true;
     const int64_t now = NowNanos();
-    return NoteTimes(group, {.begin = now, .logged = now, .synced = now, .applied = now});
+    return RecordTimes(group, {.begin = now, .logged = now, .synced = now, .applied = now});
   }
   absl::Status status = parts_.error->any() ? parts_.error->status() : absl::OkStatus();
   bool sync = false;
@@ -144,7 +147,7 @@ void GroupWriter::CommitGroupElsewhere(Group group) {
   });
   const uint64_t switches = log()->statistics().switches;
   absl::Status status = log()->SwitchFile();
-  if (log()->statistics().switches != switches) parts_.log->NoteSegment(false);
+  if (log()->statistics().switches != switches) parts_.log->ReportSegments(false);
   if (status.ok()) status = Secure(log(), true, sync);
   times_.synced = NowNanos();
   FinishGroup(group, std::move(status));
@@ -158,17 +161,17 @@ void GroupWriter::FinishGroup(Group group, absl::Status status) {
         Cat("server ", server_name(),
             " has lost its lock; it is not known if the write will be found"));
   }
-  if (parts_.environment->events != nullptr) parts_.log->NoteSegment(true);
+  if (parts_.environment->events != nullptr) parts_.log->ReportSegments(true);
   if (!status.ok()) return FailGroup(group, status, is_measured);
   ApplyToMemtables();
   if (!insertions_.empty()) {
     const SequenceNumber last = insertions_.back().logged.sequence;
-    last_acknowledged_.store(last, std::memory_order_release);
+    Acknowledge(last);
     parts_.visible->Set(last);
   }
   if (is_measured) [[unlikely]] {
     times_.applied = NowNanos();
-    NoteTimes(group, times_);
+    RecordTimes(group, times_);
   }
   for (GroupCommit::Request* request : group) {
     parts_.rotation->RotateFull(static_cast<Write*>(request)->request.tablet);
@@ -186,7 +189,7 @@ void GroupWriter::FailGroup(Group group, const absl::Status& status, bool is_mea
 
 void GroupWriter::RefuseGroup(Group group, const absl::Status& status, bool is_measured) {
   times_.applied = times_.synced;
-  if (is_measured) NoteTimes(group, times_);
+  if (is_measured) RecordTimes(group, times_);
   for (GroupCommit::Request* request : group) {
     for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
   }
@@ -204,11 +207,12 @@ void GroupWriter::LimitLog() {
   }
 }
 
-void GroupWriter::NoteTimes(Group group, const GroupTimes& times) {
+void GroupWriter::RecordTimes(Group group, const GroupTimes& times) {
   for (GroupCommit::Request* request : group) {
     const Write& write = *static_cast<Write*>(request);
     if (write.queued_at == 0) continue;
-    measured_.fetch_sub(1, std::memory_order_relaxed);
+    [[maybe_unused]] const int64_t measured = measured_.fetch_sub(1, std::memory_order_relaxed);
+    ABSL_ASSERT(measured > 0 && "it was counted when it was queued");
     const uint64_t weight = write.request.sample->weight;
     parts_.counters->queue_wait.Record(times.begin - write.queued_at, weight);
     parts_.counters->log_append.Record(times.logged - times.begin, weight);
@@ -403,6 +407,7 @@ void GroupWriter::ApplyToMemtables() {
 
 absl::Status GroupWriter::CheckInTurn(const Tablet& tablet, const TableLayout* layout,
                                       const EncodedMutation& mutation, bool* superseded) const {
+  ABSL_ASSERT(queue_.is_in_turn() && "what is checked stays so until the end of the turn");
   *superseded = tablet.flags().stopped();
   if (!parts_.state->serving()) [[unlikely]] {
     parts_.state->RequestRenewal();
@@ -419,6 +424,7 @@ absl::Status GroupWriter::CheckInTurn(const Tablet& tablet, const TableLayout* l
 
 absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, const CallLimits& limits,
                                        absl::Status* refused) {
+  ABSL_ASSERT(queue_.is_in_turn() && "the thread of a turn appends");
   const absl::Status status = log()->Reserve(payload_size, limits);
   if (status.ok() || log()->failed()) return status;
   *refused = RefusedError(status, payload_size, limits);
@@ -426,6 +432,7 @@ absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, const CallLimits& 
 }
 
 void GroupWriter::ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged) {
+  ABSL_ASSERT(queue_.is_in_turn() && "one thread at a time writes to memtables");
   tablet->writer()->Apply(row, logged.operations, logged.sequence, logged.timestamp,
                           logged.segment);
   rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -55,7 +55,7 @@
 #include "commitlog/commit_log.h"
 #include "memtable/group_search.h"
 #include "monitoring/call_timer.h"
-#include "monitoring/server_counters.h"
+#include "monitoring/compaction_counters.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
 #include "tablet/tablet.h"
@@ -105,7 +105,7 @@ class GroupWriter {
   GroupWriter& operator=(const GroupWriter&) = delete;
 
   // Applies each mutation by itself, unless they are a batch, which must be well formed. Sets a
-  // status for each in `statuses`; mutations whose status is an error before are skipped. If the
+  // status for each in `statuses`; mutations that have failed are skipped. If the
   // tablet has another schema than `request.layout` by then, the mutations are checked against that
   // schema. If the limits of the request end before its turn begins, nothing is applied. False, and
   // nothing is applied, if the tablet is stopped or superseded, or the server has lost its lock:
@@ -187,8 +187,8 @@ class GroupWriter {
   // thread has done the rest.
   bool SecureLog(Group group, bool sync, absl::Status* status);
   absl::Status Secure(CommitLog* log, bool flush, bool sync);
-  // The error of a record of so many bytes, for which the log has no room, or of the limits of its
-  // write.
+  // The error for a record of `bytes` bytes that does not fit into the log, or whose write has
+  // ended by its limits.
   absl::Status RefusedError(const absl::Status& status, uint64_t bytes,
                             const CallLimits& limits) const;
   // The rest of a group, once the log has it, or has failed.
@@ -197,7 +197,7 @@ class GroupWriter {
   void FailGroup(Group group, const absl::Status& status, bool is_measured);
   // Nothing of the group was logged or is applied, because of this error.
   void RefuseGroup(Group group, const absl::Status& status, bool is_measured);
-  void NoteTimes(Group group, const GroupTimes& times);
+  void RecordTimes(Group group, const GroupTimes& times);
   // The error of a single mutation, or of a record that is too large for the log, goes to its own
   // status. An error that is returned is one of the log and concerns the whole group.
   absl::Status LogWrite(Group group, Write* write);

@@ -109,7 +109,7 @@ void MemtableRotation::RotateWithOthers(const std::vector<Active>& due,
 void MemtableRotation::Rotate(const Active& active, RotationReason reason) {
   if (active.tablet->writer()->active(active.group).first_sequence() == 0) return;
   if (active.tablet->flags().ended()) return;  // as in the other Rotate
-  NoteLogged(*active.tablet);
+  MarkLogged(*active.tablet);
   active.tablet->Rotate(active.group, visible_->get(), reason);
   rotated_.Add(active.tablet, visible_->get());
 }
@@ -117,15 +117,15 @@ void MemtableRotation::Rotate(const Active& active, RotationReason reason) {
 void MemtableRotation::Rotate(const std::shared_ptr<Tablet>& tablet) {
   // Another tablet may have its id by now, also in the list.
   if (tablet->flags().ended()) return;
-  NoteLogged(*tablet);
+  MarkLogged(*tablet);
   tablet->RotateAll(visible_->get());
   rotated_.Add(tablet, visible_->get());
 }
 
-void MemtableRotation::NoteLogged(const Tablet& tablet) {
+void MemtableRotation::MarkLogged(const Tablet& tablet) {
   for (size_t group = 0; group < tablet.writer()->groups(); ++group) {
     if (tablet.writer()->active(group).empty()) continue;
-    logged_.Note(tablet.table_id(), visible_->get());
+    logged_.Record(tablet.table_id(), visible_->get());
     return;
   }
 }
@@ -141,13 +141,13 @@ void MemtableRotation::Add(const std::shared_ptr<Tablet>& tablet) {
 void MemtableRotation::Remove(const Tablet& tablet) { rotated_.Remove(tablet); }
 
 void MemtableRotation::RemoveDeleted(const Tablet& tablet) {
-  NoteLogged(tablet);
-  logged_.NoteDeleted(tablet.table_id(), visible_->get());
+  MarkLogged(tablet);
+  logged_.RecordDeleted(tablet.table_id(), visible_->get());
   Remove(tablet);
 }
 
 Tablet::Halves MemtableRotation::Split(Tablet* tablet, std::string_view row) {
-  NoteLogged(*tablet);
+  MarkLogged(*tablet);
   const uint64_t bytes = tablet->writer()->bytes();
   Tablet::Halves halves = tablet->Split(row, visible_->get());
   rotated_.Replace(*tablet, halves, bytes);
@@ -161,9 +161,9 @@ bool MemtableRotation::HasLogged(uint64_t table_id) {
   return logged_.HasAnyOf(table_id);
 }
 
-void MemtableRotation::NoteErased(SequenceNumber through) {
+void MemtableRotation::MarkErased(SequenceNumber through) {
   MutexLock lock(&mutex_);
-  logged_.NoteErased(through);
+  logged_.MarkErased(through);
 }
 
 // --- Flushing ---

@@ -14,6 +14,7 @@
 #ifndef BIGTABLE_COMMIT_MEMTABLE_ROTATION_H_
 #define BIGTABLE_COMMIT_MEMTABLE_ROTATION_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 
 #include "bigtable/event_listener.h"
@@ -30,8 +32,8 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/relaxed.h"
+#include "base/sequence.h"
 #include "commit/group_commit.h"
-#include "commit/logged_tables.h"
 #include "commit/rotated_tablets.h"
 #include "commit/server_log.h"
 #include "commit/server_tablets.h"
@@ -40,6 +42,40 @@
 #include "tablet/tablet.h"
 
 namespace bigtable {
+
+// Which tables have had mutations in a server's log since its old bytes were last erased
+// (BackgroundWork::EraseOldLog). A major compaction of any other table has nothing to erase there,
+// so it need not flush what else the log is needed for.
+//
+// A table is noted when one of its memtables is rotated, so that writes cost nothing. Call
+// HasAnyOf() after its memtables have been rotated.
+//
+// Not thread-safe.
+class LoggedTables {
+ public:
+  // The log has mutations of the table, up to this one.
+  void Record(uint64_t table_id, SequenceNumber last) {
+    SequenceNumber& through = through_[table_id];
+    through = std::max(through, last);
+  }
+  // The table was deleted, so it will not be compacted itself: the next compaction erases its bytes
+  // with those of its own table.
+  void RecordDeleted(uint64_t table_id, SequenceNumber last) {
+    if (through_.erase(table_id) > 0) deleted_through_ = std::max(deleted_through_, last);
+  }
+  bool HasAnyOf(uint64_t table_id) const {
+    return deleted_through_ > 0 || through_.contains(table_id);
+  }
+  // The log has no bytes of mutations up to this one any more.
+  void MarkErased(SequenceNumber through) {
+    absl::erase_if(through_, [&](const auto& table) { return table.second <= through; });
+    if (deleted_through_ <= through) deleted_through_ = 0;
+  }
+
+ private:
+  absl::flat_hash_map<uint64_t, SequenceNumber> through_;
+  SequenceNumber deleted_through_ = 0;  // 0: of no deleted table
+};
 
 class MemtableRotation {
  public:
@@ -82,9 +118,9 @@ class MemtableRotation {
   // The memtables that are due. What was rotated at the same sequence number is in it together.
   std::vector<ImmutableMemtables> MemtablesToFlush();
   // Whether the log may have bytes of mutations of the table; those in an active memtable do not
-  // count. After NoteErased(through), it has none up to that one.
+  // count. After MarkErased(through), it has none up to that one.
   bool HasLogged(uint64_t table_id);
-  void NoteErased(SequenceNumber through);
+  void MarkErased(SequenceNumber through);
   // Bytes of the immutable memtables that wait for others to be due.
   uint64_t WaitingBytes() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return rotated_.waiting_bytes(); }
 
@@ -117,7 +153,7 @@ class MemtableRotation {
                         RotationReason reason);
   void Rotate(const Active& active, RotationReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Call it before active memtables of the tablet are rotated or dropped.
-  void NoteLogged(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MarkLogged(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Relaxed<uint64_t>* const memtable_size_;
   const ServerTablets* const tablets_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/status.h"
@@ -13,21 +14,23 @@
 namespace bigtable {
 
 void ServerLog::Use(std::shared_ptr<CommitLog> log) {
+  ABSL_ASSERT(appending_ == nullptr && "a server has one log");
   appending_ = log.get();
   directory_ = log->directory();
   {
     MutexLock lock(&mutex_);
     log_ = std::move(log);
   }
-  NoteSegment(true);
+  ReportSegments(true);
   started_.store(true, std::memory_order_release);
 }
 
 // --- Segments ---
 
-void ServerLog::NoteSegment(bool was_ended) {
+void ServerLog::ReportSegments(bool was_ended) {
   if (environment_->events == nullptr) return;
   const uint64_t segment = appending_->end_offset() >> kSegmentShift;
+  ABSL_ASSERT(notified_segment_ <= segment && "segments are numbered upwards");
   // A group of writes may have filled several.
   for (; notified_segment_ < segment; ++notified_segment_) {
     if (notified_segment_ > 0 && (was_ended || notified_segment_ + 1 < segment)) {
@@ -46,13 +49,13 @@ void ServerLog::Notify(void (EventListener::*function)(const LogSegmentEvent&), 
 absl::Status ServerLog::StartNewSegment(const CallLimits& limits) {
   appending_->ReleaseThrough(appending_->last_sequence());
   BT_RETURN_IF_ERROR(appending_->StartNewSegment(limits));
-  NoteSegment(false);
+  ReportSegments(false);
   return appending_->Sync();
 }
 
 absl::Status ServerLog::StartNextSegment() {
   BT_RETURN_IF_ERROR(appending_->StartNextSegment());
-  NoteSegment(true);
+  ReportSegments(true);
   return absl::OkStatus();
 }
 

@@ -2,7 +2,7 @@
 // segment is prepared, and the listener is notified of new ones.
 //
 // Threads: appending() is for the leader of a group of writes, or a thread that has its turn among
-// them; so are NoteSegment, StartNewSegment and StartNextSegment. One thread at a time calls
+// them; so are ReportSegments, StartNewSegment and StartNextSegment. One thread at a time calls
 // TrimIfIdle. Everything else is thread-safe.
 //
 // What always holds:
@@ -64,7 +64,7 @@ class ServerLog {
 
   // Notifies the listener of the segments that the log has begun since the last call; `was_ended`:
   // the one before the newest has its end record. For the leader.
-  void NoteSegment(bool was_ended);
+  void ReportSegments(bool was_ended);
   // The way out of a failure of the log (CommitLog::StartNewSegment). No record is needed: all that
   // was applied is in SSTables, and the rest was never acknowledged. In a turn among the writes.
   absl::Status StartNewSegment(const CallLimits& limits = {});
@@ -121,7 +121,7 @@ class ServerLog {
   std::string directory_;           // of the log; set before started_
   std::atomic<bool> started_{false};
   std::atomic<bool> is_copied_{false};  // by MakeDurable(), and still needed
-  uint64_t notified_segment_ = 0;       // of NoteSegment
+  uint64_t notified_segment_ = 0;       // of ReportSegments
   // Of TrimIfIdle: where the log ended at the last call, and since when it has ended there.
   uint64_t idle_end_ = 0;
   SteadyTime idle_since_;

@@ -38,6 +38,10 @@ void ServerTablets::Remove(const Tablet& tablet) {
 }
 
 void ServerTablets::Replace(const Tablet& tablet, const Tablet::Halves& halves) {
+  ABSL_ASSERT(halves.left->rows().begin() == tablet.rows().begin() &&
+              halves.left->rows().end() == halves.right->rows().begin() &&
+              halves.right->rows().end() == tablet.rows().end() &&
+              "the halves have the rows of the tablet");
   MutexLock lock(&mutex_);
   tablets_.erase(tablet.id());
   for (const std::shared_ptr<Tablet>& half : {halves.left, halves.right}) {

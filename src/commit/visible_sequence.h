@@ -44,6 +44,7 @@ class VisibleSequence {
   // From here on the number is `sequence` if `published`, which outlives this, is at least `turn`.
   void Prepare(SequenceNumber sequence, const PublishedTurn* published, uint64_t turn) {
     ABSL_ASSERT(sequence >= get() && "the visible sequence number never decreases");
+    ABSL_ASSERT(published->load(std::memory_order_relaxed) < turn && "the turn is not over");
     // Each is a release: a reader that sees one of them sees that the last Complete is over.
     before_.store(get(), std::memory_order_release);
     turn_.store(turn, std::memory_order_release);
@@ -52,6 +53,8 @@ class VisibleSequence {
   }
   // After Prepare, and after `published` was set: the number is the prepared one.
   void Complete() {
+    ABSL_ASSERT((sequence_.load(std::memory_order_relaxed) & kPrepared) != 0 &&
+                "a number was prepared");
     sequence_.store(sequence_.load(std::memory_order_relaxed) & ~kPrepared,
                     std::memory_order_release);
   }

@@ -1,5 +1,6 @@
 #include "commit/write_error.h"
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/strings.h"
@@ -12,6 +13,7 @@ absl::Status WriteError::status() const {
 }
 
 void WriteError::Set(const absl::Status& status) {
+  ABSL_ASSERT(!status.ok() && "a failure has an error");
   {
     MutexLock lock(&mutex_);
     if (!status_.ok()) return;

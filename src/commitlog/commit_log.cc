@@ -105,6 +105,8 @@ absl::Status CommitLog::Append(RecordType type, SequenceNumber sequence,
   if (position_ + record_size + kEndRecordSize > active_->size()) [[unlikely]] {
     BT_RETURN_IF_ERROR(NextSegment(record_size, limits));
   }
+  ABSL_ASSERT(position_ + record_size + kEndRecordSize <= active_->size() &&
+              "the record and an end record fit");
   Store(type, sequence, payload_size, parts, out);
   if (active_->first_sequence_.load(std::memory_order_relaxed) == 0) {
     active_->first_sequence_.store(sequence, std::memory_order_relaxed);
@@ -127,6 +129,8 @@ absl::Status CommitLog::Reserve(uint64_t payload_size, const CallLimits& limits)
 
 void CommitLog::Store(RecordType type, SequenceNumber sequence, uint64_t payload_size,
                       std::span<const std::string_view> parts, AppendedRecord* out) {
+  ABSL_ASSERT(position_ % 8 == 0 && position_ + RecordSize(payload_size) <= active_->size() &&
+              "records are aligned, and within their segment");
   char* const at = memory_ + position_;
   char* to = at + kRecordHeaderSize;
   for (const std::string_view part : parts) {
@@ -194,6 +198,8 @@ absl::StatusOr<bool> CommitLog::SwitchToSpare(uint64_t least_size) {
 
 void CommitLog::Activate() {
   LogSegment* const segment = live_.back().get();
+  ABSL_ASSERT((live_.size() == 1 || segment->number() == live_[live_.size() - 2]->number() + 1) &&
+              "segments are numbered without gaps");
   segment->Use();
   if (active_ != nullptr) active_->ChargeAsNeeded();
   // Memory that only the log needs is kept for the last two segments, since a group may span both.
@@ -220,6 +226,7 @@ void CommitLog::Fail(const absl::Status& status) {
 }
 
 void CommitLog::SetFailure(const absl::Status& status) {
+  ABSL_ASSERT(!status.ok() && "a failure has an error");
   if (failure_.ok()) failure_ = status;
   failed_.store(true, std::memory_order_release);
   changed_.SignalAll();

@@ -339,7 +339,7 @@ class CommitLog {
   // `spare` is null if none could be made.
   void EndMaking(Ref<LogSegment> spare) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status StateReleased() ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
+  absl::Status PersistReleased() ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
   LogState State() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status WriteState(const LogState& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
 
@@ -387,7 +387,7 @@ class CommitLog {
   LimitedMutex prepare_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   SegmentStore store_ ABSL_GUARDED_BY(prepare_mutex_);
   LogStateFile state_file_ ABSL_GUARDED_BY(prepare_mutex_);
-  LogState stated_ ABSL_GUARDED_BY(prepare_mutex_);  // the contents of the file
+  LogState persisted_state_ ABSL_GUARDED_BY(prepare_mutex_);  // the contents of the file
 
   // Held for short times; no I/O is done under it.
   mutable Mutex mutex_;

@@ -123,6 +123,7 @@ absl::Status CommitLog::CopyRecords(const Piece& piece, Switch* plan) {
     char* const copy = plan->to->memory().get() + plan->end;
     std::memcpy(copy + kRecordHeaderSize, at + kRecordHeaderSize, header.payload_size);
     const uint64_t size = RecordSize(header.payload_size);
+    ABSL_ASSERT(plan->end + size + kEndRecordSize <= plan->to->size() && "the plan has counted it");
     header.synced = synced_offset();
     FinishRecord(copy, header, RecordSeed(plan->to->salt_, plan->end));
     if (plan->first_sequence == 0) plan->first_sequence = header.sequence;
@@ -174,6 +175,7 @@ void CommitLog::EndSwitch(const Switch& plan) {
 absl::Status CommitLog::GoOnInSlowFile() {
   {
     MutexLock lock(&mutex_);
+    ABSL_ASSERT(switching_ && copying_ && "a switch was begun");
     copying_ = false;
     needs_upkeep_ = true;
     while (abandoned_ > 0) changed_.Wait(&mutex_);

@@ -104,6 +104,7 @@ absl::Status CommitLog::Sync() {
 
 bool CommitLog::BeginSync(uint64_t target, Call* call, absl::Status* outcome) {
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(target <= end_offset() && "only what is appended can be synced");
   while (failure_.ok() && synced_offset() < target && (syncing_ || switching_)) {
     changed_.Wait(&mutex_);
   }
@@ -118,6 +119,7 @@ bool CommitLog::BeginSync(uint64_t target, Call* call, absl::Status* outcome) {
       if (end > std::max(synced, segment->base())) call->pieces.push_back({segment, nullptr});
     }
   }
+  ABSL_ASSERT(!syncing_ && !switching_ && "within a turn there is one sync at a time");
   syncing_ = true;
   syncs_.fetch_add(1, std::memory_order_relaxed);
   return true;
@@ -140,11 +142,13 @@ void CommitLog::EndSync(const Call& call, const absl::Status& status, absl::Dura
     KeepFromReuse(call);
     SetFailure(status);
   } else {
+    ABSL_ASSERT(call.end >= synced_offset() && "what is synced stays synced");
     synced_.store(call.end, std::memory_order_release);
   }
 }
 
 void CommitLog::EndAbandoned(const Call& call, const absl::Status& status) {
+  ABSL_ASSERT(abandoned_ > 0 && "an abandoned call ends once");
   --abandoned_;
   stalled_status_.Update(status);
   changed_.SignalAll();

@@ -1,4 +1,6 @@
 // CommitLog's background work: released segments, and preparing the next segment.
+#include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,11 @@ void CommitLog::ReleaseThrough(SequenceNumber sequence) {
     live_.pop_front();
     needs_upkeep_ = true;
   }
+  ABSL_ASSERT(std::accumulate(live_.begin(), live_.end(), uint64_t{0},
+                              [](uint64_t sum, const Ref<LogSegment>& segment) {
+                                return sum + segment->size();
+                              }) == needed_bytes_ &&
+              "the live segments are what is needed");
 }
 
 SequenceNumber CommitLog::OldestNeeded() const {
@@ -73,7 +80,7 @@ absl::Status CommitLog::StartNextSegment() {
 absl::Status CommitLog::Prepare(uint64_t least_size) {
   needs_upkeep_ = false;
   // In this order: on a full disk the spare is made of a released file.
-  absl::Status status = StateReleased();
+  absl::Status status = PersistReleased();
   status.Update(store_.TakeBack());
   status.Update(MakeSpare(least_size));
   if (!status.ok()) needs_upkeep_ = true;
@@ -88,8 +95,11 @@ LogState CommitLog::State() const {
 }
 
 absl::Status CommitLog::WriteState(const LogState& state) {
+  ABSL_ASSERT(state.released >= persisted_state_.released &&
+              state.synced >= persisted_state_.synced &&
+              "neither what is released nor what is synced moves back");
   BT_RETURN_IF_ERROR(state_file_.Write(state));
-  stated_ = state;
+  persisted_state_ = state;
   return absl::OkStatus();
 }
 
@@ -101,13 +111,13 @@ bool CommitLog::ReleasesSegment(SequenceNumber sequence) const {
 absl::Status CommitLog::Attest(const CallLimits& limits) {
   const LimitedMutexLock prepare(&prepare_mutex_, &limits, "upkeep of the log");
   BT_RETURN_IF_ERROR(prepare.status());
-  LogState state = stated_;
+  LogState state = persisted_state_;
   state.synced = synced_offset();
   // This releases nothing more: that takes an attestation of another log first.
-  return state.synced > stated_.synced ? WriteState(state) : absl::OkStatus();
+  return state.synced > persisted_state_.synced ? WriteState(state) : absl::OkStatus();
 }
 
-absl::Status CommitLog::StateReleased() {
+absl::Status CommitLog::PersistReleased() {
   LogState state;
   size_t retired;
   {
@@ -119,6 +129,7 @@ absl::Status CommitLog::StateReleased() {
   BT_RETURN_IF_ERROR(WriteState(state));
   std::vector<Ref<LogSegment>> forgotten;  // released outside the lock
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(retired <= retired_.size() && "nothing else takes released segments");
   for (; retired > 0; --retired) {
     forgotten.push_back(std::move(retired_.front()));
     retired_.pop_front();

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <charconv>
 
+#include "absl/base/macros.h"
 #include "absl/strings/str_cat.h"
 
 #include "base/strings.h"
@@ -54,6 +55,7 @@ uint64_t RecordChecksum(const char* at, uint32_t payload_size, uint64_t seed) {
 }  // namespace
 
 void FinishRecord(char* at, const RecordHeader& header, uint64_t seed) {
+  ABSL_ASSERT(header.sequence <= kMaxSequence && "the type is above the sequence number");
   StoreFixed32(at + 12, header.payload_size);
   StoreFixed64(at + 16, uint64_t{header.type} << 56 | header.sequence);
   StoreFixed64(at + 24, header.synced);

@@ -72,6 +72,7 @@ LogSegment::LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFi
 
 void LogSegment::Use() {
   ABSL_ASSERT(memory() != nullptr);
+  ABSL_ASSERT(!in_use_ && "a segment is used once");
   in_use_ = true;
   returns_->bytes_in_use_.fetch_add(size_, std::memory_order_relaxed);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/try_allocate.h"
@@ -29,6 +31,7 @@ absl::StatusOr<std::unique_ptr<SegmentReader>> SegmentReader::Open(FileSystem* f
 
 absl::Status SegmentReader::Load(uint64_t position, uint64_t n, const char** bytes) {
   const uint64_t end = position + n;
+  ABSL_ASSERT(end <= file_->size() && "the caller has checked sizes that come from the file");
   if (const char* mapping = file_->mapping(); mapping != nullptr) {
     if (end > populated_) {
       const uint64_t to = std::min(std::max(end, populated_ + kWindow), file_->size());

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "commitlog/log_format.h"
@@ -40,6 +42,7 @@ absl::StatusOr<SegmentStore::NamedFile> SegmentStore::GetFile(uint64_t size) {
 }
 
 absl::Status SegmentStore::Make(uint64_t number, uint64_t size, Ref<LogSegment>* spare) {
+  ABSL_ASSERT((!*spare || (*spare)->number() == number) && "a spare is replaced under its number");
   BT_ASSIGN_OR_RETURN(NamedFile made, GetFile(size));
   *spare = {};  // its file may be replaced from here on
   BT_RETURN_IF_ERROR(

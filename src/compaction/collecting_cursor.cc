@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/types/span.h"
 
 #include "base/status.h"
@@ -27,6 +28,11 @@ CollectingCursor::CollectingCursor(EntryCursor* input, const Retention* retentio
       major_(major),
       horizon_(retention->horizon()),
       pay_(std::move(pay)) {
+  ABSL_ASSERT(std::is_sorted(retention->snapshots.begin(), retention->snapshots.end()) &&
+              "snapshots ascend, for searches");
+  ABSL_ASSERT(std::is_sorted(retention->families.begin(), retention->families.end(),
+                             [](const auto& a, const auto& b) { return a.name < b.name; }) &&
+              "families are sorted by name, for searches");
   for (const RetainedFamily& family : retention->families) {
     keeps_versions_ |= family.counts_versions();
   }
@@ -38,6 +44,7 @@ void CollectingCursor::SeekToFirst() {
 }
 
 void CollectingCursor::Next() {
+  ABSL_ASSERT(valid_ && "only a valid cursor moves on");
   if (std::exchange(is_mark_, false)) return TakeMarked();
   if (!has_moved_) {
     valid_ = PayForEntry();
@@ -186,8 +193,7 @@ bool CollectingCursor::AddTimeRange(EntryVersion version) {
     deletions_.AddTimeRange(range, version);
     return true;
   }
-  paid_ = absl::DataLossError(
-      Cat("a deletion of a time range has a value that is none: ", DebugString(input_->key())));
+  paid_ = absl::DataLossError(Cat("malformed time-range deletion: ", DebugString(input_->key())));
   return false;
 }
 
@@ -319,6 +325,7 @@ const ColumnHistory::Life* CollectingCursor::FindIn(
 // written has its mark after it. No older cell that was written before makes a difference then: it
 // has as many newer ones.
 void CollectingCursor::MakeMark(const ColumnHistory::Life& life) {
+  ABSL_ASSERT(life.counted_out != ColumnHistory::kAlive && "the mark says when it was counted out");
   EntryVersion version = life.counted_out;
   if (version == life.birth) ++version.ordinal;
   made_key_ = column_prefix_;
@@ -333,6 +340,8 @@ void CollectingCursor::Settle(EntryKind kind, EntryVersion version) {
   const SequenceNumber over =
       std::max(version.sequence, std::min(horizon_, retention_->complete_through));
   const EntryVersion settled{std::max(family_->created + 1, family_->past.LastChangeUpTo(over)), 0};
+  ABSL_ASSERT(settled.sequence > family_->created && settled.sequence <= horizon_ &&
+              "it stays in its family, and looks the same to all reads");
   if (version == settled || (played_ && !(ghosts_.empty() && marked_.empty()))) return;
   made_key_ = column_prefix_;
   AppendTrailer(&made_key_, timestamp_, settled, kind);
@@ -367,6 +376,8 @@ void CollectingCursor::CountNewer(EntryVersion version) {
     std::pop_heap(newer_births_.begin(), newer_births_.end(), std::greater<>());
     newer_births_.pop_back();
   }
+  ABSL_ASSERT(static_cast<int64_t>(newer_births_.size()) <= family_->versions.most &&
+              "only as many as the rule keeps are remembered");
 }
 
 bool CollectingCursor::PlayColumn() {

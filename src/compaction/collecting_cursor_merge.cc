@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/status.h"
@@ -13,6 +14,7 @@
 namespace bigtable {
 
 bool CollectingCursor::MergeContributions(EntryKind kind, EntryVersion version) {
+  ABSL_ASSERT(family_ != nullptr && "entries of no family were dropped");
   state_.assign(input_->value());
   made_key_ = input_->key();
   const AggregateOperator* const op =

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 namespace {
 
@@ -150,6 +152,8 @@ void ColumnHistory::PlayTimestamp(absl::Span<const EventNumber> events) {
     const EventNumber last = std::min(written, FindWide(number, event.timestamp));
     ended = FollowCell(number, last, marked, &life);
   }
+  ABSL_ASSERT((!was_here || lives_.empty() || lives_.back().timestamp > life.timestamp) &&
+              "lives are sorted, newest first, for searches");
   if (was_here) lives_.push_back(life);
   for (const ExistenceIndex::Existence& existence : here_) newer_.Add(existence);
 }
@@ -168,6 +172,7 @@ ColumnHistory::EventNumber ColumnHistory::FindWide(EventNumber number, int64_t t
 
 ColumnHistory::EventNumber ColumnHistory::FollowCell(EventNumber birth, EventNumber last,
                                                      EventNumber marked, Life* life) {
+  ABSL_ASSERT(birth < last && "a cell ends after it was written");
   // The span of the birth. The first span begins before every event.
   auto span = std::partition_point(spans_.begin(), spans_.end(),
                                    [&](const RuleSpan& s) { return s.begin < birth; }) -

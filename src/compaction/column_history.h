@@ -32,6 +32,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
@@ -132,7 +133,10 @@ class ColumnHistory {
     const VersionLimits* limits;
   };
 
-  const Event& EventOf(EventNumber number) const { return events_[number - 1]; }
+  const Event& EventOf(EventNumber number) const {
+    ABSL_ASSERT(number >= 1 && number <= events_.size() && "events are numbered from 1");
+    return events_[number - 1];
+  }
   EventNumber never() const { return static_cast<EventNumber>(events_.size() + 1); }
   EntryVersion VersionAt(EventNumber number) const {
     return number == never() ? kAlive : EventOf(number).version();

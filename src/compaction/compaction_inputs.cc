@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 #include "base/checksum.h"
 #include "base/entry_key.h"
 #include "base/shortcuts.h"
@@ -99,6 +101,9 @@ void TakeMoved(CompactionInputs* inputs) {
       const auto found = std::find_if(run.files.begin(), run.files.end(),
                                       [&](const auto& file) { return file.get() == span.file; });
       if (found == run.files.end()) continue;
+      ABSL_ASSERT((inputs->moved.empty() ||
+                   inputs->moved.back()->info().largest_key < span.file->info().smallest_key) &&
+                  "moved files are one sorted run");
       inputs->moved.push_back(*found);
       run.files.erase(found);
       break;

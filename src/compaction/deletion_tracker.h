@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 #include "base/entry_kind.h"
 #include "base/sequence.h"
 #include "base/time_range.h"
@@ -49,6 +51,7 @@ class DeletionTracker {
   // Same as the three calls above, for a row whose first cell has no deletion before it. Requires
   // !has_wide(), so that nothing is left of the last row.
   void EnterPlain() {
+    ABSL_ASSERT(!has_wide() && "nothing is left of the last row");
     ClearColumn();
     hidden_before_ = family_hidden_before_ = EntryVersion();
   }

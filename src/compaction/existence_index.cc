@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 // --- Sums: node i has the sum of the (i & -i) numbers up to i. ---
@@ -46,6 +48,9 @@ void ExistenceIndex::Reset(EventNumber last) {
 }
 
 void ExistenceIndex::Add(const Existence& existence) {
+  ABSL_ASSERT(1 <= existence.begin && existence.begin <= existence.end &&
+              existence.begin <= last_ && existence.before_ended <= existence.begin &&
+              "cells of a timestamp follow each other");
   there_.Add(existence.begin, 1);
   if (existence.end <= last_) there_.Add(existence.end, -1);
   if (existence.before_ended == existence.begin) return;  // it continues: not counted again
@@ -71,6 +76,7 @@ void ExistenceIndex::AddAgain(const Existence& existence) {
 
 ExistenceIndex::EventNumber ExistenceIndex::FindNew(EventNumber after, int64_t count,
                                                     EventNumber last) const {
+  ABSL_ASSERT(count > 0 && "the first new cell is number one");
   last = std::min(last, last_);
   if (after >= last) return 0;
   if (has_again_) return FindAmongBlocks(after, count, last);

@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 class ExistenceIndex {
@@ -34,7 +36,11 @@ class ExistenceIndex {
   void Add(const Existence& existence);
 
   // The number of timestamps with a cell at `event`.
-  int64_t CountAt(EventNumber event) const { return there_.Sum(event); }
+  int64_t CountAt(EventNumber event) const {
+    const int64_t count = there_.Sum(event);
+    ABSL_ASSERT(count >= 0 && "no cell ends before it begins");
+    return count;
+  }
   // Of the timestamps without a cell at `after`, the event in (after, last] with which the
   // `count`-th gets a cell. Requires count > 0. 0 if there is none.
   EventNumber FindNew(EventNumber after, int64_t count, EventNumber last) const;

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/checksum.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -164,6 +166,7 @@ absl::Status HyperLogLog::Merge(std::string_view older, std::string* state) cons
 }
 
 uint64_t HyperLogLog::Estimate(std::string_view state) {
+  ABSL_ASSERT(HyperLogLog().CheckState(state).ok() && "the caller has checked it");
   std::array<double, kMostRank + 1> with_rank{};  // the number of registers
   const std::string dense = IsDense(state) ? std::string(state) : ToDense(state);
   for (size_t i = 0; i < kRegisters; ++i) with_rank[static_cast<unsigned char>(dense[1 + i])] += 1;

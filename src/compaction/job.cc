@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include "absl/base/macros.h"
+
 #include "base/entry_key.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -104,6 +106,7 @@ absl::Status PayFor(const CompactionJob& job, uint64_t bytes) {
 
 absl::StatusOr<std::vector<SSTableInfo>> CompactionJob::Run(EntryCursor* input) const {
   constexpr uint64_t kPayEvery = 256 << 10;
+  ABSL_ASSERT(std::is_sorted(split_at.begin(), split_at.end()) && "splits are passed in key order");
   Outputs outputs(this);
   // Both what is read and what is written count.
   CollectingCursor entries(input, &retention, major,

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/compare.h"
 
 namespace bigtable {
@@ -14,6 +16,7 @@ void MergingCursor::Seek(std::string_view target) {
 }
 
 void MergingCursor::SeekForward(std::string_view target) {
+  ABSL_ASSERT(valid_ && target >= key_ && "the target is not before the current entry");
   if (!forward_ || !shortcuts_.Has(Shortcut::kMergeForward)) return Seek(target);
   for (EntryCursor* child : order_) {
     if (child->key() < target) child->Seek(target);
@@ -45,6 +48,7 @@ void MergingCursor::SeekToLast() {
 }
 
 void MergingCursor::NextOfMany() {
+  ABSL_ASSERT(valid_ && "only a valid cursor moves on");
   if (!forward_) {
     // The others are before the current entry: move them past it.
     const std::string key(key_);
@@ -58,6 +62,8 @@ void MergingCursor::NextOfMany() {
   } else {
     return EndOf(first);
   }
+  ABSL_ASSERT((order_.size() < 2 || order_[0]->key() <= order_[1]->key()) &&
+              "the first child has the smallest key");
   Show(order_[0]);
 }
 
@@ -65,7 +71,7 @@ void MergingCursor::EndOf(const EntryCursor* first) {
   valid_ = false;
   if (!first->status().ok()) return Fail(first->status());
   order_.erase(order_.begin());
-  NoteOnly();
+  UpdateOnly();
   if (!order_.empty()) Show(order_[0]);
 }
 
@@ -91,6 +97,9 @@ inline void MergingCursor::SortIn() {
   }
   for (size_t i = 0; i < low; ++i) order_[i] = order_[i + 1];
   order_[low] = moved;
+  ABSL_ASSERT(order_[low - 1]->key() <= key &&
+              (low + 1 == order_.size() || key <= order_[low + 1]->key()) &&
+              "the moved child is between its neighbours");
 }
 
 bool MergingCursor::LeaveFailed(std::string_view row_prefix) {
@@ -127,7 +136,7 @@ void MergingCursor::ShowSmallest() {
   for (EntryCursor* child : children_) {
     if (child->valid()) order_.push_back(child);
   }
-  NoteOnly();
+  UpdateOnly();
   if (order_.empty()) return;
   if (order_.size() > 1) SortAll();
   Show(order_[0]);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "absl/base/macros.h"
 #include "absl/container/inlined_vector.h"
 
 #include "base/entry_cursor.h"
@@ -49,7 +50,10 @@ class MergingCursor final : public EntryCursor {
   // one moves.
   std::string_view SmallestKey() const;
   // The child that has the current entry; null if the others are not positioned. Requires valid().
-  const EntryCursor* current() const { return forward_ ? order_[0] : nullptr; }
+  const EntryCursor* current() const {
+    ABSL_ASSERT(valid_ && "only a valid cursor has a current entry");
+    return forward_ ? order_[0] : nullptr;
+  }
   // The smallest key of the other children; empty if these have no entry. Requires current().
   std::string_view KeyOfOthers() const {
     return order_.size() > 1 ? order_[1]->key() : std::string_view();
@@ -77,7 +81,7 @@ class MergingCursor final : public EntryCursor {
   void SortIn();
   void SortAll();
   // Called when the list has changed.
-  void NoteOnly() {
+  void UpdateOnly() {
     only_ = order_.size() == 1 && shortcuts_.Has(Shortcut::kMergeOne) ? order_[0] : nullptr;
   }
 

@@ -1,8 +1,10 @@
 #include "compaction/policies.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/status/statusor.h"
 
 namespace bigtable {
@@ -33,7 +35,8 @@ std::unique_ptr<CompactionPolicy> MakePolicyOfStyle(CompactionStyle style, int f
     case CompactionStyle::kNone:
       return std::make_unique<NoCompactionPolicy>();
   }
-  // Not reached: a schema has no other style. A policy that does nothing loses no data.
+  ABSL_ASSERT(false && "a schema has no other style");
+  // A policy that does nothing loses no data.
   return std::make_unique<NoCompactionPolicy>();
 }
 
@@ -46,6 +49,115 @@ std::unique_ptr<const GuardedPolicy> MakePolicy(const LocalityGroup& group) {
       MakeCompactionPolicy(group.compaction_policy, group);
   if (absl::IsInvalidArgument(policy.status())) policy = std::make_unique<NoCompactionPolicy>();
   return std::make_unique<GuardedPolicy>(std::move(policy));
+}
+
+std::optional<CompactionPick> FifoPolicy::Pick(const GroupSummary& group) const {
+  const auto is_expired = [&](const FileSummary& file) {
+    return file.max_timestamp < group.expired_before;
+  };
+  CompactionPick drop{.kind = CompactionPick::Kind::kDrop};
+  for (size_t i = 0; i < group.runs.size(); ++i) {
+    const std::vector<FileSummary>& files = group.runs[i].files;
+    // A deletion that is wider than a cell may hide unexpired cells, in older files or in the same
+    // run.
+    const bool hides_nothing_else = group.reaches_oldest && i + 1 == group.runs.size() &&
+                                    std::all_of(files.begin(), files.end(), is_expired);
+    for (const FileSummary& file : files) {
+      if (is_expired(file) && (!file.has_wide_deletions || hides_nothing_else)) {
+        drop.files.push_back(file.number);
+      }
+    }
+  }
+  if (drop.files.empty()) return std::nullopt;
+  return drop;
+}
+
+namespace {
+
+// The file of `from` with the fewest overlapping bytes in `to` for each of its own.
+size_t CheapestToPush(const RunSummary& from, const RunSummary& to) {
+  size_t cheapest = 0;
+  double least = 0;
+  auto below = to.files.begin();
+  for (size_t i = 0; i < from.files.size(); ++i) {
+    const FileSummary& file = from.files[i];
+    while (below != to.files.end() && below->largest_key < file.smallest_key) ++below;
+    uint64_t overlap = 0;
+    for (auto f = below; f != to.files.end() && f->smallest_key <= file.largest_key; ++f) {
+      overlap += f->bytes;
+    }
+    const double cost = static_cast<double>(overlap) / static_cast<double>(file.bytes + 1);
+    if (i == 0 || cost < least) {
+      cheapest = i;
+      least = cost;
+    }
+  }
+  return cheapest;
+}
+
+}  // namespace
+
+std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) const {
+  const std::vector<RunSummary>& runs = group.runs;
+  const uint64_t small = kMaxFresh * group.flush_size;
+  size_t fresh = 0;
+  while (fresh < runs.size() && runs[fresh].bytes <= small) ++fresh;
+  if (fresh >= kMaxFresh) return CompactionPick{.first = 0, .count = fresh};
+  // Small runs are all at the new end now. So every level may shrink to that size, and each run is
+  // either fresh or limited by the next level.
+  for (size_t level = fresh; level + 1 < runs.size(); ++level) {
+    const uint64_t most = std::max(runs[level + 1].bytes / fanout_, small);
+    if (runs[level].bytes <= most) continue;
+    const size_t file = CheapestToPush(runs[level], runs[level + 1]);
+    return CompactionPick{.kind = CompactionPick::Kind::kPush,
+                          .first = level,
+                          .count = 2,
+                          .files = {runs[level].files[file].number}};
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// The number of runs that join, beginning with `first`.
+size_t SimilarFrom(const std::vector<RunSummary>& runs, size_t first) {
+  uint64_t together = runs[first].bytes;
+  size_t count = 1;
+  while (first + count < runs.size() &&
+         runs[first + count].bytes * count <= together * SizeTieredPolicy::kRatio) {
+    together += runs[first + count].bytes;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) const {
+  const std::vector<RunSummary>& runs = group.runs;
+  if (runs.size() < 2) return std::nullopt;
+
+  uint64_t bytes = 0, garbage = 0;
+  for (const RunSummary& run : runs) {
+    bytes += run.bytes;
+    garbage += run.garbage_bytes;
+  }
+  if (garbage >= bytes - std::min(bytes, garbage)) {
+    return CompactionPick{.first = 0, .count = runs.size()};
+  }
+
+  CompactionPick most{.first = 0, .count = 1};
+  for (size_t first = 0; first + most.count < runs.size(); ++first) {
+    const size_t count = SimilarFrom(runs, first);
+    if (count >= width_) return CompactionPick{.first = first, .count = count};
+    if (count > most.count) most = {.first = first, .count = count};
+  }
+
+  if (runs.size() > kMaxRuns) {
+    most.count = std::max<size_t>(most.count, 2);
+    return most;
+  }
+  return std::nullopt;
 }
 
 }  // namespace bigtable

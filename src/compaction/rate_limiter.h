@@ -21,7 +21,7 @@ namespace bigtable {
 class RateLimiter {
  public:
   // The interval at which a waiting thread calls `check`, unless it is woken.
-  static constexpr absl::Duration kLook = absl::Milliseconds(20);
+  static constexpr absl::Duration kPollInterval = absl::Milliseconds(20);
 
   // 0: no limit.
   explicit RateLimiter(uint64_t bytes_per_second = 0) : rate_(bytes_per_second) {}
@@ -45,7 +45,7 @@ class RateLimiter {
       if (absl::Status status = check(); !status.ok()) return status;
       const absl::Duration wait = paid_until_ - SteadyTime::Now() - kCredit;
       if (wait <= absl::ZeroDuration()) return absl::OkStatus();
-      changed_.WaitFor(&mutex_, std::min(wait, kLook));
+      changed_.WaitFor(&mutex_, std::min(wait, kPollInterval));
     }
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
+
 #include "base/compare.h"
 #include "base/entry_key.h"
 #include "base/shortcuts.h"
@@ -80,6 +82,7 @@ bool AreDisjoint(const SortedRun& a, const SortedRun& b) {
 }
 
 SortedRun Joined(const SortedRun& a, const SortedRun& b) {
+  ABSL_ASSERT(AreDisjoint(a, b) && "two files of a run share no row");
   SortedRun joined;
   joined.files.reserve(a.files.size() + b.files.size());
   std::merge(a.files.begin(), a.files.end(), b.files.begin(), b.files.end(),
@@ -120,6 +123,7 @@ void RunCursor::SeekToLast() {
 }
 
 void RunCursor::Next() {
+  ABSL_ASSERT(valid_ && "only a valid cursor moves on");
   cursor_->Next();
   if (!cursor_->valid() && cursor_->status().ok() && index_ + 1 < run_->files.size()) {
     Open(index_ + 1);

@@ -32,7 +32,7 @@ class ConnectedReader final : public RowSource {
                   const ReadOptions& options);
 
   bool Next(Row* row) override;
-  void NoteTaken(const Row& row) override { taken_ = row.key(); }
+  void MarkTaken(const Row& row) override { taken_ = row.key(); }
   std::string ResumeToken(const Row& row) const override;
   const absl::Status& status() const override { return status_.Check(); }
 

@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<LockSession>> LocalLockService::OpenSession(
   }
   options.lease = std::min(options.lease, kLongestLease);
   MutexLock lock(&mutex_);
-  LookAtLeases();
+  ExpireLeases();
   const auto session = std::make_shared<LocalSessionState>(++last_session_, std::move(options));
   sessions_.emplace(session->id, session);
   StartLease(session.get());
@@ -76,7 +76,7 @@ absl::StatusOr<std::unique_ptr<LockSession>> LocalLockService::OpenSession(
 
 std::vector<LocalLockService::SessionInfo> LocalLockService::Sessions() {
   MutexLock lock(&mutex_);
-  LookAtLeases();
+  ExpireLeases();
   std::vector<SessionInfo> infos;
   for (const auto& [id, session] : sessions_) {
     infos.push_back({id, session->owner, LeaseEnd(*session), locks_.HeldBy(id)});
@@ -86,7 +86,7 @@ std::vector<LocalLockService::SessionInfo> LocalLockService::Sessions() {
 
 absl::Status LocalLockService::ExpireSession(uint64_t id) {
   MutexLock lock(&mutex_);
-  LookAtLeases();
+  ExpireLeases();
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return absl::NotFoundError(Cat("there is no session ", id));
   const std::shared_ptr<LocalSessionState> session = found->second;
@@ -96,7 +96,7 @@ absl::Status LocalLockService::ExpireSession(uint64_t id) {
 
 void LocalLockService::ExpireLapsedSessions() {
   MutexLock lock(&mutex_);
-  LookAtLeases();
+  ExpireLeases();
 }
 
 absl::Status LocalLockService::KeepAlive(LocalSessionState* session) {
@@ -117,7 +117,7 @@ absl::Status LocalLockService::CheckSession(LocalSessionState* session) {
   return CheckLive(session);
 }
 
-void LocalLockService::LookAtLeases() {
+void LocalLockService::ExpireLeases() {
   const absl::Time now = clock_->Now();
   std::vector<std::shared_ptr<LocalSessionState>> lapsed;
   for (const auto& [_, session] : sessions_) {
@@ -132,7 +132,7 @@ void LocalLockService::LookAtLeases() {
 }
 
 absl::Status LocalLockService::CheckLive(LocalSessionState* session) {
-  LookAtLeases();
+  ExpireLeases();
   return session->lost.load(std::memory_order_relaxed) ? SessionIsLost(*session) : absl::OkStatus();
 }
 
@@ -323,7 +323,7 @@ absl::Status LocalLockService::Unwatch(LocalSessionState* session, std::string_v
 
 std::vector<LockEvent> LocalLockService::TakeEvents(LocalSessionState* session) {
   MutexLock lock(&mutex_);
-  LookAtLeases();
+  ExpireLeases();
   return session->events.Take();
 }
 
@@ -331,7 +331,7 @@ bool LocalLockService::WaitForEvents(LocalSessionState* session, absl::Duration 
   const SteadyTime end = SteadyTime::Now() + timeout;
   MutexLock lock(&mutex_);
   while (true) {
-    LookAtLeases();
+    ExpireLeases();
     if (!session->events.empty() || session->lost.load(std::memory_order_relaxed)) return true;
     const absl::Duration left = end - SteadyTime::Now();
     if (left <= absl::ZeroDuration()) return false;

@@ -124,7 +124,7 @@ class LocalLockService final : public LockService {
                       bool names_changed);
 
   // Sessions whose lease has ended become lost; others are notified if they are in jeopardy.
-  void LookAtLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ExpireLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckLive(LocalSessionState* session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Lose(LocalSessionState* session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Forget(LocalSessionState* session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

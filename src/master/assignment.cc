@@ -34,11 +34,12 @@ absl::Status Assignment::AssignUsers() {
   *IsAssigned(ServerRole::kUser) = false;
   const absl::Status assigned = Assign(ServerRole::kUser);
   *IsAssigned(ServerRole::kUser) = assigned.ok();
-  context_->environment->unserved.NoteAssignment(assigned);
+  context_->environment->unserved.RecordAssignment(assigned);
   return assigned;
 }
 
 absl::Status Assignment::Assign(ServerRole role) {
+  MutexOf(role)->AssertHeld();
   const SteadyTime start = SteadyTime::Now();
   ClusterEnvironment& environment = *context_->environment;
   ServerDirectory servers(environment.file_system, context_->lock->session(),
@@ -89,7 +90,7 @@ absl::Status Assignment::EndLost(ServerRole role, ServerDirectory* servers) {
     BT_RETURN_IF_ERROR(context_->Step());
     host->End();
     BT_RETURN_IF_ERROR(
-        servers->NoteLast(host->server()->name(), host->server()->writer().last_acknowledged()));
+        servers->RecordLast(host->server()->name(), host->server()->writer().last_acknowledged()));
     context_->servers->Replace(host, context_->epoch());
   }
   return absl::OkStatus();
@@ -140,7 +141,7 @@ absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<
   ClusterEnvironment& environment = *context_->environment;
   for (const auto& log : logs) {
     if (environment.read_only()) break;
-    BT_RETURN_IF_ERROR(servers->NoteFlushed(log->server(), log->flushed()));
+    BT_RETURN_IF_ERROR(servers->RecordFlushed(log->server(), log->flushed()));
   }
   for (DeadLog* const log : SettleBatches(logs, environment.void_batches->All())) {
     environment.info_log.Warning("the log of server ", log->server(), " ends at sequence number ",
@@ -153,7 +154,7 @@ absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<
               ", but the log of another server lacks its part of the batch after ", log->last()));
     }
     if (!environment.read_only()) {
-      BT_RETURN_IF_ERROR(servers->NoteLast(log->server(), log->last()));
+      BT_RETURN_IF_ERROR(servers->RecordLast(log->server(), log->last()));
     }
   }
   // The logs of the servers that live have parts, too.
@@ -182,7 +183,7 @@ absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::stri
 absl::Status Assignment::EndLog(const std::string& server, ServerDirectory* servers) {
   const std::shared_ptr<ServerHost> host = context_->servers->FindEver(server);
   if (host == nullptr) return absl::OkStatus();  // of an earlier process
-  BT_RETURN_IF_ERROR(servers->NoteDone(server));
+  BT_RETURN_IF_ERROR(servers->RecordDone(server));
   host->server()->log().Drop();
   context_->environment->batch_log_sync.Forget(&host->server()->state());
   return absl::OkStatus();
@@ -311,6 +312,7 @@ absl::StatusOr<std::vector<ServerShare>> Assignment::Distribute(
 
 absl::Status Assignment::LoadAll(std::vector<ServerShare> shares,
                                  const std::vector<DeadLog*>& logs) {
+  ABSL_ASSERT(!shares.empty() && "a server has its lock");
   const auto load = [&](ServerShare* share) {
     for (const UnassignedTablet& tablet : share->tablets) {
       share->status.Update(LoadOne(share->host.get(), tablet, logs));
@@ -359,22 +361,23 @@ absl::Status Assignment::LoadOne(ServerHost* host, const UnassignedTablet& table
     const absl::Status read = host->metadata()->ReadTablet(tablet.id, &server).status();
     if (absl::IsNotFound(read)) return absl::OkStatus();
   }
-  context_->environment->unserved.NoteFailure(tablet.id, tablet.layout->name, tablet.begin, loaded);
+  context_->environment->unserved.RecordFailure(tablet.id, tablet.layout->name, tablet.begin,
+                                                loaded);
   return Annotate(loaded, Cat("table ", tablet.layout->name));
 }
 
 absl::Status Assignment::LoadSomewhere(ServerHost* host, const UnassignedTablet& tablet,
                                        const std::vector<DeadLog*>& logs) {
-  constexpr auto kAnyway = ServerHost::Else::kNobodyCan;
+  constexpr auto kServeReads = ServerHost::IfRefusingWrites::kServeReads;
   const absl::Status loaded =
-      host->Load(context_->epoch(), *tablet.layout, tablet.id, logs, kAnyway);
+      host->Load(context_->epoch(), *tablet.layout, tablet.id, logs, kServeReads);
   if (loaded.ok() || absl::IsNotFound(loaded) || host->role() == ServerRole::kRoot) return loaded;
   std::string name;
   if (!host->metadata()->ReadTablet(tablet.id, &name).ok()) return loaded;
   const std::shared_ptr<ServerHost> named = context_->servers->Find(name);
   if (named == nullptr || named.get() == host || !named->server()->state().serving()) return loaded;
   const absl::Status back =
-      named->Load(context_->epoch(), *tablet.layout, tablet.id, logs, kAnyway);
+      named->Load(context_->epoch(), *tablet.layout, tablet.id, logs, kServeReads);
   return back.ok() ? back : loaded;
 }
 
@@ -392,6 +395,7 @@ absl::Status Assignment::ReplaceLost(ServerRole role) {
 }
 
 absl::Status Assignment::AssignIfDue(ServerRole role) {
+  MutexOf(role)->AssertHeld();
   for (const std::shared_ptr<ServerHost>& host : context_->servers->OfRole(role)) {
     if (host->server()->state().ended()) *IsAssigned(role) = false;
   }
@@ -399,7 +403,7 @@ absl::Status Assignment::AssignIfDue(ServerRole role) {
   if (!context_->active()) return absl::UnavailableError("this master is not active");
   const absl::Status assigned = Assign(role);
   *IsAssigned(role) = assigned.ok();
-  if (role == ServerRole::kUser) context_->environment->unserved.NoteAssignment(assigned);
+  if (role == ServerRole::kUser) context_->environment->unserved.RecordAssignment(assigned);
   context_->environment->background.Wake();  // for calls that wait for a tablet
   if (!assigned.ok()) {
     context_->environment->info_log.Error("unserved tablets cannot be assigned yet: ",
@@ -426,7 +430,8 @@ bool Assignment::BeginMove(const TabletId& id) {
 
 void Assignment::EndMove(const TabletId& id) {
   MutexLock lock(&mutex_);
-  moving_.erase(id);
+  [[maybe_unused]] const size_t erased = moving_.erase(id);
+  ABSL_ASSERT(erased == 1 && "one thread moves a tablet");
 }
 
 }  // namespace bigtable

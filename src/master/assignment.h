@@ -89,7 +89,7 @@ class Assignment {
   // Makes each server load its share, with the mutations that `logs` have for it.
   absl::Status LoadAll(std::vector<ServerShare> shares, const std::vector<DeadLog*>& logs);
   // A user's tablet could not be loaded: the next assignment looks for it again.
-  void NoteUnserved() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex()) {
+  void MarkUnassigned() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex()) {
     is_assigned_[static_cast<size_t>(ServerRole::kUser)] = false;
   }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 namespace {
 
@@ -15,8 +17,8 @@ constexpr double kMostLeft = 0.8;
 
 }  // namespace
 
-std::optional<Balancer::Move> Balancer::Look(const std::vector<TabletLoad>& tablets, size_t servers,
-                                             SteadyTime now) {
+std::optional<Balancer::Move> Balancer::ChooseMove(const std::vector<TabletLoad>& tablets,
+                                                   size_t servers, SteadyTime now) {
   const bool is_first = !last_.has_value();
   const double seconds = is_first ? 0 : absl::ToDoubleSeconds(now - *last_);
   if (!is_first && seconds <= 0) return std::nullopt;
@@ -48,6 +50,7 @@ std::optional<Balancer::Move> Balancer::Look(const std::vector<TabletLoad>& tabl
   for (const TabletLoad& tablet : tablets) {
     weights.push_back(static_cast<double>(tablet.bytes) / all_bytes +
                       seen_[tablet.id].busy / all_busy);
+    ABSL_ASSERT(tablet.server < servers && "every tablet is on one of the servers");
     loads[tablet.server] += weights.back();
   }
   const auto [least, most] = std::minmax_element(loads.begin(), loads.end());

@@ -44,7 +44,8 @@ class Balancer {
   // from the server with the most load to the one with the least, and only if the move reduces the
   // difference between the two by at least a fifth. So as long as nothing changes, the moves come
   // to an end.
-  std::optional<Move> Look(const std::vector<TabletLoad>& tablets, size_t servers, SteadyTime now);
+  std::optional<Move> ChooseMove(const std::vector<TabletLoad>& tablets, size_t servers,
+                                 SteadyTime now);
 
  private:
   struct Seen {

@@ -49,14 +49,15 @@ void LivenessThread::Loop() {
 
 bool LivenessThread::WaitUntilDue(const RetryPause& pause) {
   constexpr uint64_t kSoon = 3;  // after more failures, Wake() does not shorten the pause
-  constexpr absl::Duration kLook = absl::Milliseconds(500);
+  constexpr absl::Duration kPollInterval = absl::Milliseconds(500);
   const int64_t begin = NowNanos();
   const auto left = [&] {
     const int64_t now = NowNanos();
-    return pause.failures() > 0 ? pause.Left(now) : kLook - absl::Nanoseconds(now - begin);
+    return pause.failures() > 0 ? pause.Left(now) : kPollInterval - absl::Nanoseconds(now - begin);
   };
   MutexLock lock(&mutex_);
-  const auto is_due = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  const auto is_due = [&] {
+    mutex_.AssertHeld();
     return stopping_ || now_ || (due_ && pause.failures() <= kSoon);
   };
   while (!is_due() && left() > absl::ZeroDuration()) changed_.WaitFor(&mutex_, left());

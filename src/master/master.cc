@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/limited_lock.h"
+#include "base/limited_mutex.h"
 #include "base/status.h"
 
 namespace bigtable {

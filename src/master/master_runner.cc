@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/time.h"
 
 #include "base/retry_pause.h"
@@ -135,6 +136,7 @@ void MasterRunner::StartLoop() {
     MutexLock lock(&mutex_);
     if (next.ok()) {
       pause.Succeeded();
+      ABSL_ASSERT(master_ == nullptr && "the last master was retired");
       master_ = *std::move(next);
       changed_.SignalAll();
       continue;

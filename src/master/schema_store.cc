@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "lockservice/small_files.h"
-#include "master/no_table.h"
 #include "schema/schema_checks.h"
 
 namespace bigtable {

@@ -54,13 +54,13 @@ absl::Status Sweeper::SweepLeftovers() {
   for (const std::string& name : sorted.value_or(std::vector<std::string>())) {
     const std::string path = Cat(directory.sorted_logs(), "/", name);
     if (!IsSortedLogName(name)) {
-      NoteStray(path);
+      AddStray(path);
       continue;
     }
     BT_RETURN_IF_ERROR(RemoveSortedLog(file_system, path));
     const absl::Status removed = file_system->RemoveDirectory(path);
     if (absl::IsFailedPrecondition(removed)) {
-      NoteStray(path);  // the directory has other files
+      AddStray(path);  // the directory has other files
     } else {
       BT_RETURN_IF_ERROR(removed);
     }
@@ -71,7 +71,7 @@ absl::Status Sweeper::SweepLeftovers() {
   BT_RETURN_IF_ERROR(servers.SweepLogs(
       [&](std::string_view name) { return context_->environment->server_names.IsLive(name); },
       &others));
-  for (const std::string& name : others) NoteStray(Cat(directory.logs(), "/", name));
+  for (const std::string& name : others) AddStray(Cat(directory.logs(), "/", name));
   return absl::OkStatus();
 }
 
@@ -83,7 +83,7 @@ void Sweeper::Sweep(const CallLimits& limits) {
   }
 }
 
-void Sweeper::NoteStray(std::string_view path) {
+void Sweeper::AddStray(std::string_view path) {
   context_->environment->info_log.Warning(path, " is not the database's, and is left as it is");
 }
 

@@ -27,7 +27,7 @@ class Sweeper {
   absl::Status SweepLeftovers();
 
  private:
-  void NoteStray(std::string_view path);
+  void AddStray(std::string_view path);
 
   MasterContext* const context_;
 };

@@ -1,7 +1,7 @@
 #include "master/table_catalogue.h"
 
 #include "base/status.h"
-#include "master/no_table.h"
+#include "master/schema_store.h"
 
 namespace bigtable {
 

@@ -8,7 +8,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
 
-#include "base/limited_lock.h"
+#include "base/limited_mutex.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
@@ -84,7 +84,7 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   if (const absl::Status loaded = assignment_->LoadAll(std::move(shares), {}); !loaded.ok()) {
     context_->environment->info_log.Warning("table ", name,
                                             " is not served yet: ", ToStd(loaded.message()));
-    assignment_->NoteUnserved();
+    assignment_->MarkUnassigned();
     context_->wake();
   }
   return absl::OkStatus();
@@ -180,7 +180,7 @@ absl::Status TableChanges::FreeMemory(uint64_t table_id, Patience patience,
         hosted.host->server()->DropMemtables(hosted.tablet.get(), LimitsOfWait(patience, limits));
     ended.Update(freed);
     if (freed.ok()) {
-      NoteFreed(table_id, hosted);
+      RecordFreed(table_id, hosted);
     } else {
       stalled = hosted.host.get();
     }
@@ -188,7 +188,7 @@ absl::Status TableChanges::FreeMemory(uint64_t table_id, Patience patience,
   return ended;
 }
 
-void TableChanges::NoteFreed(uint64_t table_id, const HostedTablet& freed) {
+void TableChanges::RecordFreed(uint64_t table_id, const HostedTablet& freed) {
   MutexLock lock(&deletions_mutex_);
   const auto found = deletions_.find(table_id);
   if (found == deletions_.end()) return;

@@ -137,7 +137,7 @@ class TableChanges {
   // writes of its server. A tablet that has to wait holds up no other, and what is done is not done
   // again.
   absl::Status FreeMemory(uint64_t table_id, Patience patience, const CallLimits& limits);
-  void NoteFreed(uint64_t table_id, const HostedTablet& freed);
+  void RecordFreed(uint64_t table_id, const HostedTablet& freed);
   // The last step, after FreeMemory: METADATA forgets the tablets, and their files are removed.
   // After an error, nothing is forgotten here.
   absl::Status ForgetTablets(uint64_t table_id)

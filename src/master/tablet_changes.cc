@@ -156,17 +156,17 @@ absl::Status TabletChanges::LoadMoved(std::string_view table, const HostedTablet
   }
   if (status.ok()) status = context_->Step();
   if (!status.ok()) {
-    assignment_->NoteUnserved();
+    assignment_->MarkUnassigned();
     return status;
   }
   status = to->Load(context_->epoch(), *layout, id, {});
   if (status.ok()) return status;
   // Return the tablet to its old server, or else leave it to the next assignment.
-  const absl::Status back =
-      from.host->Load(context_->epoch(), *layout, id, {}, ServerHost::Else::kNobodyCan);
+  const absl::Status back = from.host->Load(context_->epoch(), *layout, id, {},
+                                            ServerHost::IfRefusingWrites::kServeReads);
   if (!back.ok()) {
-    assignment_->NoteUnserved();
-    context_->environment->unserved.NoteFailure(id, table, from.tablet->rows().begin(), back);
+    assignment_->MarkUnassigned();
+    context_->environment->unserved.RecordFailure(id, table, from.tablet->rows().begin(), back);
   }
   return status;
 }

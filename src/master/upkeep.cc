@@ -57,7 +57,7 @@ void Upkeep::Loop() {
       if (context_->is_stopping) return;
       due = std::exchange(due_, false);
     }
-    for (const auto& host : context_->servers->Users()) host->write_controller()->NoteStall();
+    for (const auto& host : context_->servers->Users()) host->write_controller()->RecordStall();
     if (due && context_->active() && ChangeTablets({})) {
       context_->wake();  // the halves may be too large too
     }
@@ -164,7 +164,8 @@ void Upkeep::Balance() {
       tablets.push_back(std::move(tablet));
     }
   }
-  const std::optional<Balancer::Move> move = balancer_.Look(loads, hosts.size(), SteadyTime::Now());
+  const std::optional<Balancer::Move> move =
+      balancer_.ChooseMove(loads, hosts.size(), SteadyTime::Now());
   if (!move.has_value()) return;
   const Tablet& tablet = *tablets[move->tablet];
   const std::string& table = names[tablet.table_id()];

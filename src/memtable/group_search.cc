@@ -1,10 +1,13 @@
 #include "memtable/group_search.h"
 
+#include "absl/base/macros.h"
+
 #include "base/prefetch.h"
 
 namespace bigtable {
 
 void GroupSearch::Add(Memtable* memtable, std::string_view key) {
+  ABSL_ASSERT(count_ < kMost && "a group has at most so many keys");
   Search& search = searches_[count_++];
   search.memtable = nullptr;
   // An empty memtable is always too small: the numbers of keys depend on the first entry.
@@ -47,6 +50,7 @@ void GroupSearch::Run() {
 }
 
 void GroupSearch::Use(size_t i) const {
+  ABSL_ASSERT(i < count_ && "the key was added");
   const Search& search = searches_[i];
   // An insertion of the group may have replaced the list (Memtable::UseLearned).
   if (search.memtable == nullptr || &search.memtable->list() != search.list) return;

@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 namespace {
 
@@ -36,6 +38,7 @@ std::span<T> NewArray(Arena* arena, size_t n) {
 KeyNumbers::KeyNumbers(std::string prefix, std::span<const std::string_view> keys, bool count_up,
                        Arena* arena)
     : prefix_(std::move(prefix)) {
+  ABSL_ASSERT(std::is_sorted(keys.begin(), keys.end()) && "the keys ascend");
   std::vector<Group> groups;
   for (size_t i = 0, end = 0; i < keys.size(); i = end) {
     const uint64_t eight = KeyNumberBehind(prefix_, keys[i]);
@@ -88,6 +91,7 @@ uint64_t KeyNumbers::InGroup(std::string_view key) const {
   const bool is_in_group = i < eights_.size() && eights_[i] == eight;
   const uint64_t rank = 2 * i + (is_in_group ? 1 : 0);
   const uint64_t low = is_in_group ? KeyNumberBehind(extensions_[i], RestOf(key)) : eight;
+  ABSL_ASSERT(rank >> (64 - kLowBits) == 0 && "the rank fits above the low bits");
   return rank << kLowBits | low >> (64 - kLowBits);
 }
 

@@ -36,6 +36,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/arena.h"
 #include "base/compare.h"
 
@@ -51,7 +53,10 @@ class KeyNumbers {
              Arena* arena);
 
   // Shortens the prefix to what it shares with the key. Only without groups.
-  void FitPrefix(std::string_view key) { prefix_.resize(CommonPrefix(prefix_, key)); }
+  void FitPrefix(std::string_view key) {
+    ABSL_ASSERT(eights_.empty() && "groups depend on the prefix");
+    prefix_.resize(CommonPrefix(prefix_, key));
+  }
   const std::string& prefix() const { return prefix_; }
   size_t groups() const { return eights_.size(); }
 

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "cache/budget_access.h"
 #include "memtable/memtable_cursor.h"
 
@@ -41,9 +43,13 @@ Memtable::~Memtable() {
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -static_cast<int64_t>(idle_));
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables,
                        -static_cast<int64_t>(kept_bytes_.load(std::memory_order_relaxed)));
+  [[maybe_unused]] uint64_t kept_bytes = 0;
   for (const KeptMerge* kept = kept_.load(std::memory_order_acquire); kept != nullptr;) {
+    kept_bytes += sizeof *kept + kept->state.capacity();
     delete std::exchange(kept, kept->next);
   }
+  ABSL_ASSERT(kept_bytes == kept_bytes_.load(std::memory_order_relaxed) &&
+              "what was charged for merges is their size");
 }
 
 // --- Any thread ---
@@ -108,6 +114,11 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
   Entry* const entry = NewEntry(key, value, value_size);
   const SlotOrder order = node->order.load(std::memory_order_relaxed);
   const size_t position = node->CountBefore(order, target);
+  ABSL_ASSERT((position == 0 || node->Entry(order.At(position - 1))->key() < key) &&
+              (position == order.count() || key < node->Entry(order.At(position))->key()) &&
+              "an entry is between its neighbours: numbers compare like keys");
+  ABSL_ASSERT((node->link0.Next() == nullptr || key < node->link0.Next()->Entry(0)->key()) &&
+              "the next node begins after the entry");
   if (order.count() < SlotOrder::kSlots) {
     node->Insert(position, target.number, entry);
   } else {
@@ -119,6 +130,7 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
   if (entries == next_lesson_) [[unlikely]]
     Learn();
   if (const uint64_t allocated = arena_.allocated(); allocated != charged_) {
+    ABSL_ASSERT(allocated > charged_ && "an arena never shrinks");
     BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables,
                          static_cast<int64_t>(allocated - charged_));
     if (charged_ == 0) ChargeIdle(IdleBytes());
@@ -158,6 +170,7 @@ void Memtable::SplitAndInsert(size_t position, uint64_t number, Entry* entry) {
   constexpr size_t kSlots = SlotOrder::kSlots;
   Node* const left = splice_[0];
   const SlotOrder order = left->order.load(std::memory_order_relaxed);
+  ABSL_ASSERT(order.count() == kSlots && "only a full node is split");
   // Keys that come in order leave full nodes. (Other keys at the end of a full node may be followed
   // by smaller ones: versions of one cell descend.)
   const bool is_in_order = position == kSlots && left->Entry(order.At(kSlots - 1)) == last_entry_;
@@ -231,6 +244,7 @@ void Memtable::Learn() {
     uint64_t before = numbers.Of(entries[0]->key());
     for (size_t i = 1; i < entries.size(); ++i) {
       const uint64_t number = numbers.Of(entries[i]->key());
+      ABSL_ASSERT(before <= number && "numbers ascend with the keys");
       equal += number == before ? 1 : 0;
       before = number;
     }
@@ -258,6 +272,7 @@ std::vector<Memtable::Entry*> Memtable::EntriesInOrder() const {
     const SlotOrder order = node->order.load(std::memory_order_relaxed);
     for (size_t i = 0; i < order.count(); ++i) entries.push_back(node->Entry(order.At(i)));
   }
+  ABSL_ASSERT(entries.size() == this->entries() && "every entry is in one node");
   return entries;
 }
 
@@ -324,6 +339,7 @@ Memtable::Position Memtable::FindIn(const List& list, Node* node, const Target& 
 }
 
 Memtable::Position Memtable::Find(std::string_view key) const {
+  ABSL_ASSERT(!empty() && "the numbers of keys depend on the first entry");
   for (;;) {
     const List& list = this->list();
     const Target target = TargetOf(list, key);

@@ -22,25 +22,59 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "absl/base/thread_annotations.h"
 
 #include "bigtable/memory_budget.h"
 
 #include "base/arena.h"
-#include "base/kept_merge.h"
+#include "base/entry_cursor.h"
+#include "base/mutex.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "base/shortcuts.h"
-#include "memtable/family_bytes.h"
 #include "memtable/key_numbers.h"
 #include "memtable/memtable_node.h"
+#include "monitoring/tablet_counters.h"
 
 namespace bigtable {
+
+// The bytes of keys and values that each column family has in a memtable, so that the memory of the
+// memtable can be charged to families (tablet/storage_usage.h).
+//
+// Thread-safe, except for what the writer counts.
+class FamilyBytes {
+ public:
+  FamilyBytes() = default;
+  FamilyBytes(const FamilyBytes&) = delete;
+  FamilyBytes& operator=(const FamilyBytes&) = delete;
+
+  // The count of a family, which the memtable's writer adds to. Valid as long as this. Cost: an
+  // allocation, once for each family that is written.
+  WriterCount* Of(const std::string& family) {
+    MutexLock lock(&mutex_);
+    return &counts_[family];
+  }
+  std::vector<std::pair<std::string, uint64_t>> Read() const {
+    MutexLock lock(&mutex_);
+    std::vector<std::pair<std::string, uint64_t>> counts;
+    counts.reserve(counts_.size());
+    for (const auto& [family, count] : counts_) counts.emplace_back(family, count.Read());
+    return counts;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::map<std::string, WriterCount> counts_ ABSL_GUARDED_BY(mutex_);
+};
 
 class Memtable final : public RefCounted {
  public:
@@ -66,7 +100,7 @@ class Memtable final : public RefCounted {
   void AddPinned(std::string_view key, std::string_view value, const RefCounted* owner);
   // Records that an entry has this sequence number. Numbers ascend, except when a sorted log is
   // replayed, where they come in any order.
-  void NoteSequence(SequenceNumber sequence) {
+  void RecordSequence(SequenceNumber sequence) {
     const SequenceNumber first = first_sequence();
     if (first == 0 || sequence < first) {
       first_sequence_.store(sequence, std::memory_order_relaxed);
@@ -76,7 +110,7 @@ class Memtable final : public RefCounted {
 
   // --- Any thread ---
 
-  // Keeps a merge at the place of one of its contributions (base/kept_merge.h).
+  // Keeps a merge at the place of one of its contributions (base/entry_cursor.h).
   void KeepMerge(MergePlace* place, std::unique_ptr<KeptMerge> merge) const;
 
   bool empty() const { return entries_.load(std::memory_order_acquire) == 0; }

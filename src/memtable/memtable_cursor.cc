@@ -1,5 +1,7 @@
 #include "memtable/memtable_cursor.h"
 
+#include "absl/base/macros.h"
+
 #include "base/prefetch.h"
 
 namespace bigtable {
@@ -36,6 +38,7 @@ void MemtableCursor::SeekToLast() {
 // value fewer steps ahead, when its address is known. Less far in a short scan, which may not come
 // there.
 void MemtableCursor::Next() {
+  ABSL_ASSERT(valid_ && "only a valid cursor moves on");
   const MemtableEntry* const current = entry_;
   if (position_.IsCurrent()) {
     ++position_.index;

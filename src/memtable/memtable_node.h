@@ -25,9 +25,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/entry_cursor.h"
 #include "base/entry_key.h"
 #include "base/entry_kind.h"
-#include "base/kept_merge.h"
 #include "base/prefetch.h"
 #include "memtable/slot_order.h"
 

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 class SlotOrder {
@@ -22,10 +24,14 @@ class SlotOrder {
 
   constexpr size_t count() const { return bits_ & 15; }
   // The slot at a position below kSlots; positions from count() on have the free slots.
-  constexpr size_t At(size_t position) const { return bits_ >> Shift(position) & 15; }
+  constexpr size_t At(size_t position) const {
+    ABSL_ASSERT(position < kSlots && "there is no such position");
+    return bits_ >> Shift(position) & 15;
+  }
 
   // Takes the slot At(count()) into use at `position`, at most count(). Requires a free slot.
   constexpr SlotOrder WithInserted(size_t position) const {
+    ABSL_ASSERT(position <= count() && count() < kSlots && "a slot is free, and none is skipped");
     const uint64_t behind = ~uint64_t{0} << Shift(position);  // positions from `position` on
     const uint64_t used = (uint64_t{1} << Shift(count())) - 1;
     const uint64_t rest = ~(used << 4 | 15);  // positions above count()
@@ -37,6 +43,7 @@ class SlotOrder {
   }
   // Keeps only the first `count` slots in use; `count` is at most count().
   constexpr SlotOrder WithFirst(size_t count) const {
+    ABSL_ASSERT(count <= this->count() && "only slots in use can be kept");
     SlotOrder result;
     result.bits_ = (bits_ & ~uint64_t{15}) | count;
     return result;

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -131,6 +133,7 @@ std::string EncodeBeginRow(std::string_view row) {
 }
 
 std::string EncodePendingTablet(const TabletState& state) {
+  ABSL_ASSERT(state.rows.end().has_value() && "it is the left half of a split");
   std::string operations;
   // An interrupted split at the same row may have left a row.
   AppendOperation(&operations, MutationOperation::DeleteRow());

@@ -4,11 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "metadata/metadata_format.h"
 #include "schema/mutation_format.h"
-#include "tablet/halves.h"
+#include "tablet/tablet_state.h"
 
 namespace bigtable {
 namespace {
@@ -82,6 +84,7 @@ absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRan
 absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& state,
                                         std::string_view row, std::string_view server,
                                         const CallLimits& limits) {
+  ABSL_ASSERT(row > state.rows.begin() && state.rows.Contains(row) && "each half has rows");
   const LimitedMutexLock lock(&steps_mutex_, &limits, "the call");
   BT_RETURN_IF_ERROR(lock.status());
   BT_RETURN_IF_ERROR(BeginSteps(table_id));
@@ -116,6 +119,8 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
 
 absl::Status MetadataTable::MergeTablets(const TabletId& left, const TabletId& right,
                                          const TabletState& merged, const CallLimits& limits) {
+  ABSL_ASSERT(left.table_id == right.table_id && left < right &&
+              merged.rows.end() == right.end_row && "the right one becomes the merged one");
   const LimitedMutexLock lock(&steps_mutex_, &limits, "the call");
   BT_RETURN_IF_ERROR(lock.status());
   BT_RETURN_IF_ERROR(BeginSteps(left.table_id));

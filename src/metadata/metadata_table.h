@@ -51,7 +51,7 @@ class MetadataTable final : public TabletStore {
   // returns OK.
   absl::Status AddTable(uint64_t table_id, const std::vector<RowRange>& tablets);
   // Splits a tablet with this `state` at `row`. Both children have its redo points, and those of
-  // its files that overlap their key ranges (tablet/halves.h). The deciding step is one mutation of
+  // its files that overlap their key ranges (tablet/tablet_state.h). The deciding step is one mutation of
   // the tablet's row, which becomes the row of the right child. After an error the tablet is not
   // split. Either it never will be, since METADATA's log had no room for the mutation; or
   // METADATA's server accepts no mutation before it resumes, or is replaced without this one. Only

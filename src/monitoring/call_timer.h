@@ -114,7 +114,7 @@ class StreamCalls {
   void EnterTablet(TabletCounters* tablet) { tablet_ = Ref<TabletCounters>(tablet); }
   bool is_traced() const { return trace_ != nullptr; }
   // For the trace: the filter limits the rows.
-  void NoteNarrowedRows() {
+  void MarkRowsNarrowed() {
     if (trace_ != nullptr) trace_->narrowed_rows = true;
   }
 

@@ -9,6 +9,8 @@
 
 #include "bigtable/statistics.h"
 
+#include "monitoring/latency_recorder.h"
+
 namespace bigtable {
 
 class CompactionCounters {
@@ -44,6 +46,21 @@ class CompactionCounters {
   std::atomic<uint64_t> bytes_written_{0};
   std::atomic<uint64_t> nanos_{0};
   std::atomic<uint64_t> cells_unfiltered_{0};
+};
+
+// The counters and latencies of a tablet server. Thread-safe.
+//
+// See TabletServerStatistics.
+struct ServerCounters {
+  LatencyRecorder queue_wait;
+  LatencyRecorder log_append;
+  LatencyRecorder memtable_apply;
+  LatencyRecorder log_sync;
+
+  CompactionCounters minor;
+  CompactionCounters merging;
+  LatencyRecorder minor_compaction;
+  LatencyRecorder merging_compaction;
 };
 
 }  // namespace bigtable

@@ -6,7 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "base/call_pace.h"
+#include "absl/base/macros.h"
+
+#include "base/call_limits.h"
 #include "cache/scan_cache.h"
 #include "read/filter_program.h"
 
@@ -51,10 +53,13 @@ class CachedRow {
     if (next_ == end_) return false;
     CellHead head;
     std::memcpy(&head, Take(&next_, sizeof head).data(), sizeof head);
+    ABSL_ASSERT(head.family < layout.families.size() &&
+                "it is read with the layout it was made with");
     cell->family = layout.families[head.family].name;
     cell->timestamp = Timestamp(head.timestamp);
     cell->qualifier = Take(&next_, head.qualifier_size);
     cell->value = Take(&next_, head.value_size);
+    ABSL_ASSERT(next_ <= end_ && "the bytes were written by this process");
     return true;
   }
 
@@ -78,6 +83,7 @@ Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::s
   char* to = head.Write(buffer.get());
   for (const Cell& cell : cells) {
     const FamilyLayout* const family = layout.FindFamily(cell.family);
+    ABSL_ASSERT(family != nullptr && "the cells were read with this layout");
     const CellHead cell_head{cell.timestamp.micros(),
                              static_cast<uint32_t>(family - layout.families.data()),
                              static_cast<uint32_t>(cell.qualifier.size()), cell.value.size()};
@@ -85,6 +91,7 @@ Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::s
     to = Put(to, cell.qualifier.data(), cell.qualifier.size());
     to = Put(to, cell.value.data(), cell.value.size());
   }
+  ABSL_ASSERT(to == buffer.get() + size && "the cells have the size that was counted");
   return MakeRef<Block>(std::move(buffer), size, size);
 }
 

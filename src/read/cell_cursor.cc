@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/compare.h"
 #include "base/strings.h"
 
@@ -34,6 +36,7 @@ bool CellCursor::Next() {
 }
 
 bool CellCursor::NextInRow() {
+  ABSL_ASSERT(has_cell_ && "the last call has found a cell");
   is_new_row_ = false;
   LeaveCell();
   has_cell_ = !HasLeftRow() && FindInRow();
@@ -120,7 +123,7 @@ inline CellCursor::Step CellCursor::Examine(std::string_view key) {
   if (has_limits_ && !pace_.Count(input_.value().size())) return Step::kStay;
   if (VersionOf(key).sequence > sequence_) return Step::kNext;
   Step step = Enter(key);
-  if (step == Step::kStay) step = Look(key);
+  if (step == Step::kStay) step = ExamineEntry(key);
   return status_.ok() ? step : Step::kStay;
 }
 
@@ -153,6 +156,7 @@ inline bool CellCursor::EnterSameColumn(std::string_view key) {
     return false;
   }
   column_prefix_.assign(ColumnPrefix(key));
+  ABSL_ASSERT(in_family_ && "the column before was of the same family");
   row_prefix_size_ = row_size + 2;
   const size_t column_end = column_prefix_.size() - 2;
   qualifier_ = column_prefix_.view().substr(column_end - qualifier_.size(), qualifier_.size());
@@ -295,10 +299,10 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
 }
 
 // Examines an entry of the current column.
-CellCursor::Step CellCursor::Look(std::string_view key) {
+CellCursor::Step CellCursor::ExamineEntry(std::string_view key) {
   const EntryVersion version = VersionOf(key);
   if (HasTimestamp(KindOf(key))) [[likely]]
-    return LookAtCell(key, version);
+    return ExamineCell(key, version);
   AddDeletion(key, version);
   return Step::kNext;
 }
@@ -316,7 +320,8 @@ void CellCursor::AddDeletion(std::string_view key, EntryVersion version) {
   deletions_.Add(kind, version, group_id);
 }
 
-CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion version) {
+CellCursor::Step CellCursor::ExamineCell(std::string_view key, EntryVersion version) {
+  ABSL_ASSERT(in_family_ && family_ != nullptr && "the entry's column was entered");
   if (version.sequence <= family_->created) return Step::kNext;
   const int64_t timestamp = TimestampOf(key);
   // Where versions are counted, newer cells count even if the filter excludes them.
@@ -338,7 +343,7 @@ CellCursor::Step CellCursor::LookAtCell(std::string_view key, EntryVersion versi
   }
 
   if (IsContribution(kind)) [[unlikely]]
-    return LookAtAggregate(version);
+    return ExamineAggregate(version);
   const bool alive = kind == EntryKind::kCell && !deletions_.Hides(version, timestamp);
   Step step = Step::kNext;
   if (!IsKept(version, version.sequence, alive, &step)) return step;
@@ -466,6 +471,8 @@ bool CellCursor::PlayColumn() {
   if (!status_.ok()) return false;
   const VersionLimits limits = LimitsOf(family_->gc, spec_.now);
   if (!history_->Play(family_->past.versions, limits, go_on)) return false;
+  ABSL_ASSERT(here.starts_with(column_prefix_.view()) &&
+              "the column of the current entry is replayed");
   played_ = true;
   input_.Seek(here);
   return input_.valid() || LeaveFailed(row_prefix());
@@ -478,6 +485,7 @@ bool CellCursor::CheckLimits() {
 }
 
 bool CellCursor::Fail(absl::Status status) {
+  ABSL_ASSERT(!status.ok() && "a failure has an error");
   status_ = std::move(status);
   has_cell_ = false;
   return false;

@@ -30,7 +30,6 @@
 #include "bigtable/row_range.h"
 
 #include "base/call_limits.h"
-#include "base/call_pace.h"
 #include "base/entry_key.h"
 #include "base/key_buffer.h"
 #include "base/ref_counted.h"
@@ -145,14 +144,14 @@ class CellCursor {
   Step EnterColumn(std::string_view key);
   bool EnterRow(std::string_view key);
   bool EnterFamily(std::string_view rest);
-  Step Look(std::string_view key);
+  Step ExamineEntry(std::string_view key);
   void AddDeletion(std::string_view key, EntryVersion version);
   [[gnu::cold]] void AddTimeRange(EntryVersion version);
-  Step LookAtCell(std::string_view key, EntryVersion version);
+  Step ExamineCell(std::string_view key, EntryVersion version);
   bool IsKept(EntryVersion version, SequenceNumber written, bool alive, Step* otherwise);
   bool NeedsHistory(SequenceNumber written) const;
   // These are for aggregates. The input is at the last contribution to a cell.
-  Step LookAtAggregate(EntryVersion version);
+  Step ExamineAggregate(EntryVersion version);
   // Sets the value to what the contributions give, and moves the input past them. False: an error.
   bool MergeContributions(EntryVersion first);
   // The input has passed the newest one, and those that `kept` has if that is not null.

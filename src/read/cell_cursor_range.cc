@@ -190,11 +190,10 @@ void CellCursor::AddTimeRange(EntryVersion version) {
   if (version.sequence <= family_->created) return;
   TimeRange range;
   if (ParseTimeRange(input_.value(), &range)) return deletions_.AddTimeRange(range, version);
-  Fail(absl::DataLossError(
-      Cat("a deletion of a time range has a value that is none: ", DebugString(input_.key()))));
+  Fail(absl::DataLossError(Cat("malformed time-range deletion: ", DebugString(input_.key()))));
 }
 
-CellCursor::Step CellCursor::LookAtAggregate(EntryVersion version) {
+CellCursor::Step CellCursor::ExamineAggregate(EntryVersion version) {
   // The cell may be older than its last contribution: as old as any.
   constexpr SequenceNumber kWritten = 0;
   Step step = Step::kNext;

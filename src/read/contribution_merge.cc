@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 
 namespace bigtable {
@@ -10,6 +12,8 @@ namespace bigtable {
 std::atomic<uint64_t> ContributionMerge::least_kept = kLeastKept;
 
 absl::Status ContributionMerge::Take(const Contribution& contribution, const KeptMerge* kept) {
+  ABSL_ASSERT(((taken_ == 0 && !has_total_) || contribution.version < oldest_) &&
+              "each contribution is older than all before");
   if (contribution.source != source_) {
     BT_RETURN_IF_ERROR(EndSource());
     source_ = contribution.source;
@@ -49,6 +53,7 @@ absl::Status ContributionMerge::EndSource() {
 
 absl::Status ContributionMerge::Finish(std::string* state) {
   BT_RETURN_IF_ERROR(EndSource());
+  ABSL_ASSERT(has_total_ && "there was a contribution");
   *state = std::move(total_);
   return absl::OkStatus();
 }

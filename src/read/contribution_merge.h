@@ -1,6 +1,6 @@
 // Merges the contributions to a cell, from the newest to the oldest, as a read meets them in its
 // sources. What comes from one source is merged on its own first, so that the source can keep the
-// result for later reads (base/kept_merge.h). One thread at a time.
+// result for later reads (base/entry_cursor.h). One thread at a time.
 #ifndef BIGTABLE_READ_CONTRIBUTION_MERGE_H_
 #define BIGTABLE_READ_CONTRIBUTION_MERGE_H_
 
@@ -13,7 +13,6 @@
 
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
-#include "base/kept_merge.h"
 #include "compaction/aggregates.h"
 
 namespace bigtable {

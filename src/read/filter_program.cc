@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/base/macros.h"
+
 #include "base/checksum.h"
 
 namespace bigtable {
@@ -313,7 +315,8 @@ FilterProgram::Verdict FilterProgram::JudgeStep(Step& step, int64_t timestamp,
     case Kind::kCondition:
       break;  // AppendChain ends at them
   }
-  return Verdict::kNextRow;  // not reached
+  ABSL_ASSERT(false && "a step is none of these");
+  return Verdict::kNextRow;
 }
 
 }  // namespace bigtable

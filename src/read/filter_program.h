@@ -20,7 +20,7 @@
 
 #include "bigtable/filter.h"
 
-#include "base/call_pace.h"
+#include "base/call_limits.h"
 #include "read/filter_node.h"
 
 namespace bigtable {

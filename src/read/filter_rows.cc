@@ -6,9 +6,11 @@
 #include "re2/re2.h"
 
 #include "base/shortcuts.h"
+#include "base/status.h"
 #include "read/row_ranges.h"
 
 namespace bigtable {
+
 namespace {
 
 using Kind = FilterNode::Kind;
@@ -79,6 +81,14 @@ bool ClipToFilter(const FilterNode* filter, std::vector<RowRange>* ranges) {
   for (RowRange& range : *ranges) range = Intersection(range, rows);
   std::erase_if(*ranges, [](const RowRange& range) { return range.empty(); });
   return true;
+}
+
+absl::Status CheckFamilies(const FilterNode& filter, const TableLayout& layout) {
+  if (TraitsOf(filter.kind).names_family && layout.FindFamily(filter.text) == nullptr) {
+    return layout.NoFamilyError(filter.text);
+  }
+  for (const Filter& part : filter.parts) BT_RETURN_IF_ERROR(CheckFamilies(part, layout));
+  return absl::OkStatus();
 }
 
 }  // namespace bigtable

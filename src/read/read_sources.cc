@@ -76,8 +76,8 @@ void ReadSources::AddRow(const RowProbe& row) {
     run_number += group.runs.size();
   }
   if (settings_.is_traced) [[unlikely]] {
-    NoteMemtables();
-    NoteFilters(question);
+    RecordMemtables();
+    RecordFilters(question);
   }
 }
 
@@ -158,7 +158,7 @@ void ReadSources::SeekPlanned(std::string_view row_prefix) {
 }
 
 // Queries the filters again, so that reads that are not traced pay nothing.
-void ReadSources::NoteFilters(const RowQuestion& question) const {
+void ReadSources::RecordFilters(const RowQuestion& question) const {
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return;
   const RowProbe& row = question.row;
@@ -179,7 +179,7 @@ void ReadSources::NoteFilters(const RowQuestion& question) const {
   }
 }
 
-void ReadSources::NoteMemtables() const {
+void ReadSources::RecordMemtables() const {
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return;
   for (size_t i = 0; i < version_->groups().size(); ++i) {
@@ -204,7 +204,7 @@ void ReadSources::AddRange(std::string_view begin, std::string_view end) {
     }
   }
   if (settings_.is_traced) [[unlikely]] {
-    NoteMemtables();
+    RecordMemtables();
   }
 }
 

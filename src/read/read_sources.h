@@ -69,8 +69,8 @@ class ReadSources {
   void AddRun(const SortedRun& run);
   void AddIfInRow(EntryCursor* cursor, std::string_view row_prefix);
   // For the trace of the read.
-  void NoteMemtables() const;
-  void NoteFilters(const RowQuestion& question) const;
+  void RecordMemtables() const;
+  void RecordFilters(const RowQuestion& question) const;
 
   const TabletVersion* const version_;
   const ShortcutSet shortcuts_ = Shortcuts();

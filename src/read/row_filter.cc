@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/call_pace.h"
+#include "base/call_limits.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "read/filter_program.h"

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "read/filter_program.h"
 
 namespace bigtable {
@@ -63,7 +65,8 @@ void RowPipe::Stage::Pass(Cells* group, Cells* sunk, CallPace* pace) {
       if (sunk != nullptr) sunk->insert(sunk->end(), group->begin(), group->end());
       return group->clear();
     default:
-      return group->clear();  // not reached: a branch is in the place of a Condition
+      ABSL_ASSERT(false && "a branch is in the place of a Condition");
+      return group->clear();
   }
 }
 
@@ -184,6 +187,7 @@ void RowPipe::Pass(Cells* group, Cells* sunk) {
 }
 
 size_t RowPipe::NextGroup(absl::Span<const Cell> cells, size_t at, Cells* group) {
+  ABSL_ASSERT(at < cells.size() && "there is a next group");
   const Cell& first = cells[at];
   group->clear();
   do {

@@ -22,7 +22,7 @@
 
 #include "bigtable/row.h"
 
-#include "base/call_pace.h"
+#include "base/call_limits.h"
 #include "read/filter_node.h"
 
 namespace bigtable {

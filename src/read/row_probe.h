@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 #include "base/checksum.h"
 #include "base/entry_key.h"
 #include "base/key_buffer.h"
@@ -27,6 +29,7 @@ class RowProbe {
   // read uses the files of all runs that may have the row. So they are found now, and their filters
   // are prefetched; if there are very many runs, only for the first kMost.
   void Prepare(const TabletVersion& version, std::string_view row, bool asks_all) {
+    ABSL_ASSERT(!is_prepared() && "a probe is for one row");
     AppendRowPrefix(&prefix_, row);
     is_plain_ = prefix_.size() == row.size() + 2;
     hash_ = Checksum(prefix_.view());

@@ -13,7 +13,7 @@ namespace {
 
 using LogsByServer = std::map<std::string, const DeadLog*, std::less<>>;
 
-bool IsComplete(const DeadLog::Part& part, const LogsByServer& logs) {
+bool IsComplete(const DeadLog::BatchPart& part, const LogsByServer& logs) {
   return std::all_of(part.others.begin(), part.others.end(), [&](const auto& other) {
     const auto& [server, last] = other;
     const auto log = logs.find(server);
@@ -25,7 +25,7 @@ bool IsComplete(const DeadLog::Part& part, const LogsByServer& logs) {
 // Lets the log end before its first incomplete part. Returns whether there is one.
 bool EndBeforeIncomplete(DeadLog* log, const LogsByServer& logs,
                          const std::vector<VoidBatches::Batch>& void_batches) {
-  for (const DeadLog::Part& part : log->parts()) {
+  for (const DeadLog::BatchPart& part : log->parts()) {
     if (part.last > log->last()) continue;
     // Whether the log has it makes no difference.
     if (log->IsFlushed(part.last)) continue;

@@ -84,7 +84,7 @@ absl::Status DeadLog::Cut(
   }
   SequenceNumber next = sequence - records.size();
   if (is_part) {
-    Part part{.first = next + 1, .last = sequence, .others = {}};
+    BatchPart part{.first = next + 1, .last = sequence, .others = {}};
     for (const OtherBatchPart& other : others) {
       part.others.emplace_back(std::string(other.server), other.last);
     }

@@ -65,13 +65,13 @@ class DeadLog {
   const SortLogStatistics& statistics() const { return statistics_; }
 
   // The part of a batch that has others in other logs.
-  struct Part {
+  struct BatchPart {
     SequenceNumber first = 0;
     SequenceNumber last = 0;
     std::vector<std::pair<std::string, SequenceNumber>> others;  // server, last number of its part
   };
   // In the order of the log; a part may be there twice.
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<BatchPart>& parts() const { return parts_; }
   bool is_whole() const { return is_whole_; }
   // Whether the server's mutations up to `sequence` are in SSTables.
   bool IsFlushed(SequenceNumber sequence) const { return sequence <= flushed_; }
@@ -113,7 +113,7 @@ class DeadLog {
   const SequenceNumber flushed_;
   SequenceNumber last_;
   std::vector<VoidBatches::Batch> void_;
-  std::vector<Part> parts_;
+  std::vector<BatchPart> parts_;
   std::string sorted_directory_;
   SortLogStatistics statistics_;
   std::unique_ptr<SortedLog> log_;

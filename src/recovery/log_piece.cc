@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "absl/base/macros.h"
 #include "absl/container/flat_hash_map.h"
 
 #include "base/checksum.h"
@@ -20,6 +21,8 @@ void LogPiece::Clear(uint64_t size) {
 }
 
 void LogPiece::Add(const SortedRecord& record) {
+  ABSL_ASSERT((entries_.empty() || entries_.back().sequence < record.sequence) &&
+              "records are added in the order of the log");
   const auto row_offset = record.row.empty() ? 0 : record.row.data() - record.payload.data();
   entries_.push_back({.table_id = record.table_id,
                       .row_number = 0,
@@ -64,6 +67,7 @@ SortedRecord LogPiece::RecordOf(const Entry& entry) const {
 
 absl::StatusOr<SortedPieceSummary> LogPiece::Write(FileSystem* file_system,
                                                    const std::string& path) {
+  ABSL_ASSERT(!entries_.empty() && "a piece has a record");
   SortedPieceFooter footer{
       .records = entries_.size(),
       .smallest = entries_.front().sequence,  // records were added in this order

@@ -30,7 +30,7 @@ class Replay {
 
  private:
   // A segment to be read, up to where a later segment repeats it.
-  struct Part {
+  struct SegmentStretch {
     size_t index = 0;
     bool begins_with_switch = false;
     std::optional<uint64_t> end;  // in the file; none: up to the end record
@@ -38,10 +38,10 @@ class Replay {
 
   absl::Status OpenSegments(const std::vector<uint64_t>& numbers);
   // Determines which parts of the segments form the log, after switches.
-  absl::StatusOr<std::vector<Part>> FindParts();
+  absl::StatusOr<std::vector<SegmentStretch>> FindStretches();
   absl::Status Read();
-  // Reads the part to its end, its end record or its first invalid position, which becomes bad_.
-  absl::Status ReadPart(const Part& part);
+  // Reads the stretch to its end, its end record or its first invalid position, which becomes bad_.
+  absl::Status ReadStretch(const SegmentStretch& stretch);
   absl::Status Deliver(const SegmentReader& segment, const SegmentReader::Record& record);
   absl::Status CheckEnd(size_t index, const SegmentReader::Record& record);
   // Whether any record, or STATE, shows that the log was synced beyond the invalid position.
@@ -107,32 +107,32 @@ absl::Status Replay::OpenSegments(const std::vector<uint64_t>& numbers) {
 }
 
 // Goes backwards, and skips what a switch repeats, including earlier switches in that range.
-absl::StatusOr<std::vector<Replay::Part>> Replay::FindParts() {
-  std::vector<Part> parts;
+absl::StatusOr<std::vector<Replay::SegmentStretch>> Replay::FindStretches() {
+  std::vector<SegmentStretch> parts;
   uint64_t repeated_from = UINT64_MAX;  // log offset
   for (size_t index = segments_.size(); index-- > 0;) {
     SegmentReader& segment = *segments_[index];
     const uint64_t base = LogOffset(segment.number(), 0);
     if (base >= repeated_from) continue;
-    Part part{.index = index, .begins_with_switch = false, .end = {}};
-    if (repeated_from >> kSegmentShift == segment.number()) part.end = repeated_from - base;
+    SegmentStretch stretch{.index = index, .begins_with_switch = false, .end = {}};
+    if (repeated_from >> kSegmentShift == segment.number()) stretch.end = repeated_from - base;
     BT_ASSIGN_OR_RETURN(const auto from, segment.ReadSwitch());
     if (from.has_value()) {
-      part.begins_with_switch = true;
+      stretch.begins_with_switch = true;
       repeated_from = *from;
     }
-    parts.push_back(part);
+    parts.push_back(stretch);
   }
   std::reverse(parts.begin(), parts.end());
   return parts;
 }
 
 absl::Status Replay::Read() {
-  BT_ASSIGN_OR_RETURN(const std::vector<Part> parts, FindParts());
+  BT_ASSIGN_OR_RETURN(const std::vector<SegmentStretch> parts, FindStretches());
   size_t index = 0;
-  for (const Part& part : parts) {
-    index = part.index;
-    BT_RETURN_IF_ERROR(ReadPart(part));
+  for (const SegmentStretch& stretch : parts) {
+    index = stretch.index;
+    BT_RETURN_IF_ERROR(ReadStretch(stretch));
     if (bad_.has_value() || end_.clean) break;
     if (index + 1 < segments_.size()) segments_[index] = nullptr;  // frees its memory
   }
@@ -145,14 +145,14 @@ absl::Status Replay::Read() {
   return absl::OkStatus();
 }
 
-absl::Status Replay::ReadPart(const Part& part) {
-  SegmentReader& segment = *segments_[part.index];
+absl::Status Replay::ReadStretch(const SegmentStretch& stretch) {
+  SegmentReader& segment = *segments_[stretch.index];
   ++end_.segments;
-  uint64_t position = part.begins_with_switch ? kSwitchRecordSize : 0;
+  uint64_t position = stretch.begins_with_switch ? kSwitchRecordSize : 0;
   SegmentReader::Record record;
   while (true) {
-    if (part.end.has_value() && position >= *part.end) {
-      if (position == *part.end) return absl::OkStatus();
+    if (stretch.end.has_value() && position >= *stretch.end) {
+      if (position == *stretch.end) return absl::OkStatus();
       return LossAt(segment.path(), record.position,
                     "the record does not end at the offset where a later segment continues");
     }
@@ -165,7 +165,7 @@ absl::Status Replay::ReadPart(const Part& part) {
     position = record.next();
     if (record.header.type == static_cast<uint8_t>(RecordType::kEnd)) {
       end_.offset = LogOffset(segment.number(), position);
-      return CheckEnd(part.index, record);
+      return CheckEnd(stretch.index, record);
     }
     BT_RETURN_IF_ERROR(Deliver(segment, record));
   }

@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -165,6 +167,7 @@ absl::StatusOr<SortLogStatistics> LogSorter::Finish(const LogEnd& end) {
   {
     MutexLock lock(&mutex_);
     BT_RETURN_IF_ERROR(failure_);
+    ABSL_ASSERT(unfinished_ == 0 && jobs_.empty() && "the threads have written every piece");
     manifest.pieces = std::move(summaries_);
   }
   statistics_.segments_read = end.segments;
@@ -217,6 +220,7 @@ void LogSorter::JobDone(Job job, absl::StatusOr<SortedPieceSummary> written) {
     failure_.Update(written.status());
   }
   free_.push_back(std::move(job.piece));
+  ABSL_ASSERT(unfinished_ > 0 && "it was counted when it was submitted");
   --unfinished_;
   changed_.SignalAll();
 }

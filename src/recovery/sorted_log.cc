@@ -1,5 +1,7 @@
 #include "recovery/sorted_log.h"
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -31,6 +33,7 @@ uint64_t SortedLog::records() const {
 
 absl::Status SortedLog::ReadPiece(size_t i, const SortedRange& range,
                                   SortedRecordCallback callback) const {
+  ABSL_ASSERT(i < pieces_.size() && "there is such a piece");
   uint64_t bytes = 0;
   const absl::Status status = pieces_[i]->Read(range, callback, &bytes);
   bytes_read_.fetch_add(bytes, std::memory_order_relaxed);

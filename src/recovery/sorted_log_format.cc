@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/checksum.h"
@@ -55,6 +56,10 @@ void AppendSortedRecord(std::string* out, const SortedRecord& record) {
   AppendVarint64(out, record.sequence);
   AppendVarint64(out, record.table_id);
   const bool has_row = !record.row.empty();
+  ABSL_ASSERT((!has_row || (record.row.data() >= record.payload.data() &&
+                            record.row.data() + record.row.size() <=
+                                record.payload.data() + record.payload.size())) &&
+              "the row is a part of the payload");
   AppendVarint64(out, has_row ? static_cast<uint64_t>(record.row.data() - record.payload.data())
                               : uint64_t{0});
   AppendVarint64(out, record.row.size());
@@ -151,6 +156,7 @@ absl::StatusOr<SortedPieceFooter> DecodeSortedPieceFooter(std::string_view bytes
 }
 
 std::string EncodeSortedManifest(const SortedManifest& manifest) {
+  ABSL_ASSERT(PiecesAreSound(manifest.pieces) && "pieces have records, in the order of the log");
   std::string out(kManifestMagic);
   AppendFixed32(&out, kSortedLogFormatVersion);
   AppendFixed32(&out, static_cast<uint32_t>(manifest.pieces.size()));

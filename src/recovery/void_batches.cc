@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/base/macros.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
@@ -34,6 +35,7 @@ std::vector<VoidBatches::Batch> VoidBatches::All() const {
 }
 
 absl::Status VoidBatches::Add(const Batch& batch) {
+  ABSL_ASSERT(batch.first <= batch.last && "a batch has a mutation");
   const LimitedMutexLock lock(&mutex_);
   batches_.push_back(batch);
   is_pending_ = true;

@@ -7,7 +7,7 @@
 // that were superseded, so that the cache does not keep the memory of a tablet that no client uses.
 //
 // A location is a Tablet in place or, if messages are used, a server name and a service
-// (remote_tablet.h). With messages the cache does not ask the server: the client tries the location
+// (served_table.h). With messages the cache does not ask the server: the client tries the location
 // that METADATA has.
 #ifndef BIGTABLE_ROUTING_LOCATION_CACHE_H_
 #define BIGTABLE_ROUTING_LOCATION_CACHE_H_

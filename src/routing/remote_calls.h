@@ -34,7 +34,7 @@
 
 #include "base/call_limits.h"
 #include "base/ref_counted.h"
-#include "routing/remote_tablet.h"
+#include "routing/served_table.h"
 #include "routing/table_impl.h"
 #include "rpc/cell_block.h"
 #include "rpc/data_service.h"

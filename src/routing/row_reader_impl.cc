@@ -17,7 +17,7 @@ RowReaderImpl::RowReaderImpl(std::shared_ptr<TableImpl> table,
       options_(options),
       calls_(&table_->monitor, Call::kNextRow, RequestTrace::Request::kReadRows) {
   if (!ranges.ok()) {
-    Note(ranges.status());
+    Record(ranges.status());
     return;
   }
   snapshot_.SetOwnWrites(std::move(own));
@@ -26,7 +26,7 @@ RowReaderImpl::RowReaderImpl(std::shared_ptr<TableImpl> table,
   const absl::Status status = pass ? Begin(*ranges) : table_->database->ClosedError();
   if (!status.ok()) {
     unread_ = *std::move(ranges);
-    Note(status);
+    Record(status);
     Release();
     return;
   }
@@ -96,14 +96,14 @@ bool RowReaderImpl::Finish(Row* row) {
   done_ = true;
   Release();
   if (!row->key().empty()) {
-    NoteTaken(*row);
+    MarkTaken(*row);
     *row = Row();
   }
   return false;
 }
 
 bool RowReaderImpl::Fail(const absl::Status& status, Row* row) {
-  Note(status);
+  Record(status);
   return Finish(row);
 }
 
@@ -114,7 +114,7 @@ void RowReaderImpl::Release() {
   options_.snapshot = nullptr;
 }
 
-void RowReaderImpl::Note(const absl::Status& status) {
+void RowReaderImpl::Record(const absl::Status& status) {
   calls_.Failed(status);
   status_.Fail(status);
   done_ = true;

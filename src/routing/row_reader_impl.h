@@ -38,7 +38,7 @@ class RowReaderImpl final : public RowSource {
                 std::shared_ptr<const OwnWrites> own = nullptr);
 
   bool Next(Row* row) override;
-  void NoteTaken(const Row& row) override { taken_ = row.key(); }
+  void MarkTaken(const Row& row) override { taken_ = row.key(); }
   std::string ResumeToken(const Row& row) const override;
   const absl::Status& status() const override { return status_.Check(); }
   bool is_forked() const override { return table_->database->is_forked(); }
@@ -57,7 +57,7 @@ class RowReaderImpl final : public RowSource {
   // In a child process everything belongs to the parent.
   void Release();
   // Ends the stream with this error.
-  void Note(const absl::Status& status);
+  void Record(const absl::Status& status);
 
   const std::shared_ptr<TableImpl> table_;
   const Filter filter_;

@@ -103,7 +103,7 @@ void ScanStreamImpl::Move() {
   if (QuotaControl* const quotas = scanner_->table().rates(); quotas != nullptr) [[unlikely]] {
     if (const absl::Status status = TakeCell(quotas); !status.ok()) return Fail(status);
   }
-  NoteCell(cursor_->is_new_row());
+  CountCell(cursor_->is_new_row());
 }
 
 absl::Status ScanStreamImpl::TakeCell(QuotaControl* quotas) const {
@@ -117,7 +117,7 @@ absl::Status ScanStreamImpl::TakeCell(QuotaControl* quotas) const {
   return absl::OkStatus();
 }
 
-void ScanStreamImpl::NoteCell(bool is_new_row) {
+void ScanStreamImpl::CountCell(bool is_new_row) {
   ++cells_;
   if (is_new_row) {
     ++rows_;

@@ -99,7 +99,7 @@ class ScanStreamImpl final : public CellSource {
   absl::Status TakeCell(QuotaControl* quotas) const;
   // Whether the stream is in the last row that the options allow.
   bool IsLastRow() const { return rows_ > 0 && rows_ == scanner_->row_limit(); }
-  void NoteCell(bool is_new_row);
+  void CountCell(bool is_new_row);
   void End();
   void Fail(const absl::Status& status);
 

@@ -5,6 +5,7 @@
 #define BIGTABLE_ROUTING_SERVED_TABLE_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -13,16 +14,28 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/types/span.h"
 
 #include "bigtable/row_range.h"
 
 #include "base/key_fences.h"
-#include "routing/remote_tablet.h"
+#include "rpc/data_service.h"
 #include "serving/data_path.h"
 #include "tablet/tablet.h"
 
 namespace bigtable {
+
+// The location of a tablet that is reached by messages, as METADATA had it at the lookup.
+//
+// Immutable except for `is_stale`. Thread-safe.
+struct RemoteTablet {
+  RowRange rows;
+  std::string server;              // the name of the server
+  DataService* service = nullptr;  // reaches the server
+  // A caller learned that the tablet is not there, or got no response: look the tablet up again.
+  mutable std::atomic<bool> is_stale{false};
+};
 
 // A tablet in place, or one that is reached by messages. Neither: the location of these rows is
 // unknown.
@@ -42,11 +55,13 @@ class ServedTable {
     std::optional<std::string> next = "";  // where the next one begins
     for (ServedTablet& served : known) {
       const RowRange rows = served.rows();
+      ABSL_ASSERT(next.has_value() && rows.begin() >= *next && "tablets do not overlap");
       if (rows.begin() != *next) Add({}, rows.begin());
       next = rows.end();
       Add(std::move(served), next);
     }
     if (next.has_value()) Add({}, std::nullopt);
+    ABSL_ASSERT(tablets_.size() == ends_.size() + 1 && "together they have every row");
     fences_ = KeyFences({ends_.begin(), ends_.end()});
   }
 
@@ -71,6 +86,7 @@ class ServedTable {
   }
   // The first row of the tablet at `index`.
   std::string_view BeginOf(size_t index) const {
+    ABSL_ASSERT(index < tablets_.size() && "there is such a tablet");
     return index == 0 ? std::string_view() : std::string_view(ends_[index - 1]);
   }
   // The first row of these ranges whose location is unknown, or whose tablet was superseded.

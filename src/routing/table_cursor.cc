@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "backend/option_limits.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "read/collected_row.h"
-#include "read/filter_families.h"
 #include "read/filter_node.h"
 #include "read/filter_rows.h"
 #include "read/row_filter.h"
@@ -21,6 +22,7 @@ namespace bigtable {
 absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
                                const ReadOptions& options, absl::Span<const RowRange> ranges,
                                Rest rest) {
+  ABSL_ASSERT(!fixed_ && "a snapshot is fixed once");
   if (table.database->locations.is_remote()) {
     remote_ = std::make_unique<RemoteSnapshot>();
     BT_RETURN_IF_ERROR(remote_->Fix(table, filter, options));
@@ -128,7 +130,7 @@ TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, c
                          const ReadOptions& options, std::vector<RowRange> ranges,
                          StreamCalls* calls)
     : table_(table), snapshot_(snapshot), ranges_(std::move(ranges)), calls_(calls) {
-  if (ClipToFilter(FilterNode::Of(filter), &ranges_)) calls->NoteNarrowedRows();
+  if (ClipToFilter(FilterNode::Of(filter), &ranges_)) calls->MarkRowsNarrowed();
   if (snapshot->remote() != nullptr) {
     remote_ = std::make_unique<RemoteCursor>(table, snapshot->remote(), filter, options, ranges_);
     elsewhere_ = &remote_->cell();
@@ -181,6 +183,7 @@ bool TableCursor::BreakOff(const Row& row) {
 }
 
 bool TableCursor::ReadRowUpTo(size_t most, Row* row) {
+  ABSL_ASSERT(most > 0 && "a row has a cell");
   if (elsewhere_ != nullptr) return ReadRowElsewhere(row, most);
   if (!Next()) return false;
   RowBuilder builder(row, *cells_, version_, /*reuse=*/false);

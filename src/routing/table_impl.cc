@@ -1,13 +1,24 @@
 #include "routing/table_impl.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+
+#include "absl/status/status.h"
+
+#include "bigtable/row_mutation.h"
+#include "bigtable/row_range.h"
 
 #include "backend/option_limits.h"
 #include "backend/read_checks.h"
 #include "backend/write_checks.h"
+#include "base/call_gate.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
+#include "master/master.h"
 #include "read/filter_node.h"
 #include "routing/remote_calls.h"
 #include "routing/row_reader_impl.h"
@@ -104,7 +115,7 @@ void TableImpl::ReportUnchecked(std::string_view stream, const absl::Status& sta
 namespace {
 
 // This tablet alone serves the call.
-void NoteTablet(const ServedTablet& served, CallSample* sample) {
+void RecordTablet(const ServedTablet& served, CallSample* sample) {
   if (sample == nullptr) [[likely]]
     return;
   sample->tablet = Ref<TabletCounters>(served.tablet->counters());
@@ -161,7 +172,7 @@ void TableImpl::ApplyUnobserved(absl::Span<const RowMutation> mutations,
     const ServedTable& table = *route->Get();
     const ServedTablet& served = table.tablets()[table.Find(mutations[0].row())];
     if (served.tablet != nullptr) [[likely]] {
-      NoteTablet(served, sample);
+      RecordTablet(served, sample);
       const EncodedMutation encoded = EncodedMutation::Of(mutations[0]);
       const bool is_applied = served.path->Apply({.tablet = served.tablet.get(),
                                                   .mutations = {&encoded, 1},
@@ -198,7 +209,7 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
     const bool is_one =
         left.size() == mutations.size() && positions.front().first == positions.back().first;
     if (is_one && table.tablets()[positions.front().first].tablet != nullptr) {
-      NoteTablet(table.tablets()[positions.front().first], sample);
+      RecordTablet(table.tablets()[positions.front().first], sample);
     }
     left.clear();
     for (size_t begin = 0, end; begin < positions.size(); begin = end) {
@@ -327,6 +338,37 @@ std::unique_ptr<RowSource> TableImpl::ResumeRows(std::string_view token, const F
 
 std::unique_ptr<ScannerBackend> TableImpl::NewScanner(ReadOptions options) {
   return std::make_unique<ScannerImpl>(shared_from_this(), std::move(options));
+}
+
+namespace {
+
+// The first possible row that is not before the bound of a range, since tablets can only begin with
+// such rows. Nothing if all are before it.
+std::optional<std::string> FirstRowFrom(std::string_view bound) {
+  if (bound.size() <= RowMutation::kMaxRowSize) return std::string(bound);
+  return RowRange::Prefix(bound.substr(0, RowMutation::kMaxRowSize)).end();
+}
+
+// The same rows between possible rows.
+RowRange BetweenRows(const RowRange& rows) {
+  const std::optional<std::string> begin = FirstRowFrom(rows.begin());
+  if (!begin.has_value()) return RowRange::RightOpen("", "");
+  std::optional<std::string> end;
+  if (rows.end().has_value()) end = FirstRowFrom(*rows.end());
+  return end.has_value() ? RowRange::RightOpen(*begin, *end) : RowRange::StartingAt(*begin);
+}
+
+}  // namespace
+
+absl::Status TableImpl::DropRowRange(const RowRange& range, const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  const CallGate::LongPass pass(&database->gate);
+  if (!pass) return database->ClosedError();
+  BT_RETURN_IF_ERROR(database->CheckWritable(limits));
+  const RowRange rows = BetweenRows(range);
+  if (rows.empty()) return absl::OkStatus();
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, database->masters->Get(limits));
+  return master->tablets()->DropRows(route->table_id(), rows, caller, limits);
 }
 
 }  // namespace bigtable

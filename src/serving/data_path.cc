@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
-#include "base/shared_errors.h"
+#include "absl/base/macros.h"
+
+#include "base/status.h"
 #include "schema/mutation_check.h"
 
 namespace bigtable {
 
 bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) const {
+  ABSL_ASSERT(statuses.size() == write.mutations.size() && "there is a status for each mutation");
   Admitted admitted;
   if (!Admit(write, statuses, &admitted) || !Check(write, statuses, &admitted)) return true;
   if (writes_ == Writes::kInMemory) [[unlikely]] {

@@ -33,8 +33,8 @@
 #include "commit/group_writer.h"
 #include "monitoring/call_timer.h"
 #include "read/cell_cursor.h"
-#include "read/filter_families.h"
 #include "read/filter_node.h"
+#include "read/filter_rows.h"
 #include "rpc/data_service.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
@@ -92,7 +92,7 @@ class DataPath {
     const CallSample* sample = nullptr;   // null: the write is not measured
     SequenceNumber* committed = nullptr;  // see WriteRequest
   };
-  // Sets a status for each mutation; those that have an error before are skipped. False, and
+  // Sets a status for each mutation; those that have failed are skipped. False, and
   // nothing is applied, if the tablet is superseded or the server has lost its lock: the caller
   // looks the rows up again. Not for a path that refuses writes.
   [[nodiscard]] bool Apply(const Write& write, absl::Span<absl::Status> statuses) const;

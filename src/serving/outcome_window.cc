@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -35,6 +37,7 @@ absl::StatusOr<MutateResponse> OutcomeWindow::Run(const RequestId& id, const Cal
   }
   MutateResponse response = apply();
   MutexLock lock(&mutex_);
+  ABSL_ASSERT(!outcome->is_done && clients_[id.client].under_way > 0 && "a request is run once");
   outcome->response = response;
   outcome->is_done = true;
   --clients_[id.client].under_way;  // a client is not forgotten while a request is under way

@@ -1,5 +1,7 @@
 #include "sstable/block_builder.h"
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 #include "base/compare.h"
 
@@ -45,6 +47,10 @@ bool BlockBuilder::Fits(std::string_view key, std::string_view value) const {
 }
 
 void BlockBuilder::FinishTo(std::string* out) {
+  ABSL_ASSERT(restarts_.size() / kRestartSize ==
+                  (entries_ + kRestartInterval - 1) / kRestartInterval &&
+              "every so many entries have a restart");
+  ABSL_ASSERT(size() <= kMaxBlockSize && "the caller asks whether an entry fits");
   AppendFixed32(out, entries_);
   AppendFixed32(out, static_cast<uint32_t>(restarts_.size() / kRestartSize));
   AppendFixed32(out, static_cast<uint32_t>(keys_.size()));

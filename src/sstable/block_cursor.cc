@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/base/macros.h"
+
 #include "base/compare.h"
 #include "sstable/block_builder.h"
 
@@ -97,6 +99,8 @@ char* BlockCursor::GrowBuffer(size_t size, size_t keep) {
 // bytes that the entry shares with its predecessor are also in `target`, so the key is assembled
 // from `target`.
 void BlockCursor::Seek(std::string_view target) {
+  ABSL_ASSERT((target.empty() || target.data() < buffer_ || target.data() >= buffer_ + capacity_) &&
+              "the target is not the key of this cursor, which is overwritten");
   valid_ = false;
   if (restart_count_ == 0) return;
   const size_t restart = FindRestart(target);

@@ -12,9 +12,11 @@
 #include <memory>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 #include "base/entry_key.h"
-#include "base/short_copy.h"
+#include "base/key_buffer.h"
 
 namespace bigtable {
 
@@ -40,7 +42,10 @@ class BlockCursor {
   std::string_view value() const { return value_; }
 
   // Whether this is the last entry. Requires valid().
-  bool is_last() const { return next_key_ == keys_end_; }
+  bool is_last() const {
+    ABSL_ASSERT(valid_ && "only an entry can be the last");
+    return next_key_ == keys_end_;
+  }
   // False if the following entry has fewer than `bytes` bytes in common with this one, or there is
   // none. Requires valid().
   bool MayShare(size_t bytes) const {
@@ -141,6 +146,7 @@ inline void BlockCursor::SetKey(std::string_view previous, const Entry& entry) {
 }
 
 inline void BlockCursor::Next() {
+  ABSL_ASSERT(valid_ && "only a valid cursor moves on");
   Entry entry;
   if (!Parse(&entry)) {
     valid_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/coding.h"
@@ -55,7 +56,7 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
     const uint64_t size = number / 2;
     if (number % 2 != 0) {
       if (index.offsets_.size() == 0) return Damaged("block 0 continues a row before it");
-      index.NoteThatRowGoesOn(index.offsets_.size() - 1);
+      index.MarkRowContinues(index.offsets_.size() - 1);
     }
     if (!decoder.ok() || !decoder.at_end() || size > data_size ||
         offset + size + kBlockTrailerSize > data_size) {
@@ -71,7 +72,7 @@ absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t dat
   index.keys_.shrink_to_fit();
   index.offsets_.ShrinkToFit();
   index.key_begins_.shrink_to_fit();
-  index.rows_go_on_.shrink_to_fit();
+  index.continued_rows_.shrink_to_fit();
   if (Shortcuts().Has(Shortcut::kIndexNumbers)) index.BuildLevels();
   return index;
 }
@@ -81,9 +82,9 @@ void BlockIndex::AddOffsets(uint64_t offset, size_t key_begin) {
   key_begins_.push_back(key_begin);
 }
 
-void BlockIndex::NoteThatRowGoesOn(size_t i) {
-  rows_go_on_.resize(i / 64 + 1);
-  rows_go_on_[i / 64] |= uint64_t{1} << (i % 64);
+void BlockIndex::MarkRowContinues(size_t i) {
+  continued_rows_.resize(i / 64 + 1);
+  continued_rows_[i / 64] |= uint64_t{1} << (i % 64);
 }
 
 // Each level has the largest number of every line of the level below. The gaps at the end of a
@@ -119,6 +120,7 @@ inline size_t BlockIndex::LowerBound(uint64_t number) const {
     if (level == levels_.back()) PrefetchEntries(position * kFanOut);
     size_t below = 0;
     for (const uint64_t other : line.numbers) below += other < number ? 1 : 0;
+    ABSL_ASSERT(below < kFanOut && "a line ends with the largest number of those below it");
     position = position * kFanOut + below;
   }
   return position;
@@ -152,7 +154,7 @@ size_t BlockIndex::FindBetween(size_t low, size_t high, std::string_view rest) c
 
 size_t BlockIndex::memory() const {
   return sizeof *this + prefix_.capacity() + keys_.capacity() + offsets_.memory() +
-         key_begins_.capacity() * sizeof(size_t) + rows_go_on_.capacity() * sizeof(uint64_t) +
+         key_begins_.capacity() * sizeof(size_t) + continued_rows_.capacity() * sizeof(uint64_t) +
          lines_.capacity() * sizeof(Line) + levels_.capacity() * sizeof(uint32_t);
 }
 

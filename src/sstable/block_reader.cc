@@ -71,7 +71,7 @@ BlockReader::~BlockReader() {
   if (mapping_ == nullptr) return;
   int64_t known = 0;
   for (size_t word = 0; word < words(); ++word) known += std::popcount(known_[word].load());
-  residency_->NoteKnown(-known);
+  residency_->CountKnown(-known);
 }
 
 absl::Status BlockReader::DamagedBlock(size_t i, std::string_view what) const {
@@ -83,12 +83,14 @@ absl::Status BlockReader::NoMemoryForBlock(size_t i, uint64_t size) const {
   return NoMemoryFor(source_.path, Cat("the block at offset ", index_->handle(i).offset), size);
 }
 
-absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                                     std::string_view* block, Ref<Block>* owner, Way* way) {
-  *way = Way::kInPlace;
+absl::Status BlockReader::ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                                       std::string_view* block, Ref<Block>* owner,
+                                       BlockOrigin* origin) {
+  *origin = BlockOrigin::kInPlace;
   if (source_.in_memory) {
     const Loaded* loaded;
-    if (shared_loaded_.load(std::memory_order_relaxed) == nullptr) *way = Way::kFirstTouch;
+    if (shared_loaded_.load(std::memory_order_relaxed) == nullptr)
+      *origin = BlockOrigin::kFirstTouch;
     BT_RETURN_IF_ERROR(Load(settings.limits, &loaded));
     *block = loaded->block(i);
     *owner = {};
@@ -102,15 +104,15 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
                  ? BudgetAccess::Cache(*budget_).Lookup({cache_id_, index_->handle(i).offset})
                  : Ref<Block>();
     if (*owner) {
-      *way = Way::kCacheHit;
+      *origin = BlockOrigin::kCacheHit;
       *block = (*owner)->data();
       return absl::OkStatus();
     }
-    *way = Way::kCacheMiss;
+    *origin = BlockOrigin::kCacheMiss;
   } else if (!Test(verified_, i)) {
-    *way = Way::kFirstTouch;
+    *origin = BlockOrigin::kFirstTouch;
   }
-  BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner, way)
+  BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner, origin)
                                          : ReadByPosition(i, settings.limits, block, owner));
   if (in_cache && settings.fill_cache && uses_cache && *owner) {
     BudgetAccess::Cache(*budget_).Insert({cache_id_, index_->handle(i).offset}, *owner);
@@ -120,20 +122,21 @@ absl::Status BlockReader::ReadAnyWay(size_t i, const ReadSettings& settings, Rea
 
 absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                                      std::string_view* block, Ref<Block>* owner) {
-  Way way;
-  if (!settings.is_traced) return ReadAnyWay(i, settings, ahead, block, owner, &way);
+  BlockOrigin origin;
+  if (!settings.is_traced) return ReadUntraced(i, settings, ahead, block, owner, &origin);
   const int64_t begin = NowNanos();
-  const absl::Status status = ReadAnyWay(i, settings, ahead, block, owner, &way);
+  const absl::Status status = ReadUntraced(i, settings, ahead, block, owner, &origin);
   // Null if a traced stream continues before the next row is requested.
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return status;
   FileTrace* const file = FileIn(trace, source_.number);
   file->block_time += absl::Nanoseconds(NowNanos() - begin);
-  file->blocks_in_place += way == Way::kInPlace ? 1 : 0;
-  file->blocks_first_touched += way == Way::kFirstTouch ? 1 : 0;
-  file->cache_hits += way == Way::kCacheHit ? 1 : 0;
-  file->cache_misses += way == Way::kCacheMiss ? 1 : 0;
-  if (way == Way::kFirstTouch || way == Way::kCacheMiss) file->bytes_read += index_->handle(i).size;
+  file->blocks_in_place += origin == BlockOrigin::kInPlace ? 1 : 0;
+  file->blocks_first_touched += origin == BlockOrigin::kFirstTouch ? 1 : 0;
+  file->cache_hits += origin == BlockOrigin::kCacheHit ? 1 : 0;
+  file->cache_misses += origin == BlockOrigin::kCacheMiss ? 1 : 0;
+  if (origin == BlockOrigin::kFirstTouch || origin == BlockOrigin::kCacheMiss)
+    file->bytes_read += index_->handle(i).size;
   return status;
 }
 
@@ -145,7 +148,7 @@ absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings, Rea
 void BlockReader::FollowEpoch() {
   const uint32_t now = residency_->epoch();
   if (epoch_.load(std::memory_order_relaxed) == now) return;
-  trust_.NoteMissing();
+  trust_.CountMissing();
   for (size_t word = 0; word < words(); ++word) {
     present_[word].store(0, std::memory_order_relaxed);
     in_place_[word].store(0, std::memory_order_relaxed);
@@ -167,12 +170,13 @@ absl::Status BlockReader::VerifyMapped(size_t i, const ReadSettings& settings) {
 }
 
 absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                                     std::string_view* block, Ref<Block>* owner, Way* way) {
+                                     std::string_view* block, Ref<Block>* owner,
+                                     BlockOrigin* origin) {
   FollowEpoch();
   bool by_position = false;
   BT_RETURN_IF_ERROR(BringIn(i, ahead, &by_position));
   if (by_position) {
-    if (*way == Way::kInPlace) *way = Way::kFirstTouch;
+    if (*origin == BlockOrigin::kInPlace) *origin = BlockOrigin::kFirstTouch;
     return ReadByPosition(i, settings.limits, block, owner);
   }
   BT_RETURN_IF_ERROR(VerifyMapped(i, settings));

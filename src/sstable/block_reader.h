@@ -4,7 +4,7 @@
 // * Mapped and not compressed: on the first touch, the block's range is populated and its
 //   checksum verified. A bit records that, and afterwards returning the block costs a test of the
 //   bit. Before the first touch, the kernel is queried whether the range is in memory, unless the
-//   file is trusted (residency_trust.h). When the kernel seems to have dropped pages
+//   file is trusted (page_residency.h). When the kernel seems to have dropped pages
 //   (page_residency.h), the bits are cleared, and the next touch first checks whether the block is
 //   in memory. A block that is not is read with one request: where memory is plentiful, into the
 //   mapping and with the blocks around it; where it is not, the block alone and by position. A
@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 
@@ -38,11 +39,9 @@
 #include "base/ref_counted.h"
 #include "cache/block.h"
 #include "sstable/block_index.h"
-#include "sstable/block_offsets.h"
 #include "sstable/compression.h"
 #include "sstable/page_residency.h"
 #include "sstable/read_settings.h"
-#include "sstable/residency_trust.h"
 #include "sstable/stored_block.h"
 
 namespace bigtable {
@@ -150,15 +149,15 @@ class BlockReader {
   size_t words() const { return (index_->size() + 63) / 64; }
 
   // How a block was obtained.
-  enum class Way : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
+  enum class BlockOrigin : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
 
   // Also records the block in the thread's trace if the read is traced.
   absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                           std::string_view* block, Ref<Block>* owner);
-  absl::Status ReadAnyWay(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                          std::string_view* block, Ref<Block>* owner, Way* way);
+  absl::Status ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                            std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
   absl::Status ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                          std::string_view* block, Ref<Block>* owner, Way* way);
+                          std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
   absl::Status ReadByPosition(size_t i, const CallLimits* limits, std::string_view* block,
                               Ref<Block>* owner);
   absl::Status VerifyMapped(size_t i, const ReadSettings& settings);
@@ -172,6 +171,7 @@ class BlockReader {
   // Calls `f` with the offset of the range in the file, and its length.
   template <typename F>
   auto WithRange(Stretch blocks, F f) const {
+    ABSL_ASSERT(blocks.first < blocks.end && blocks.end <= index_->size() && "blocks of the file");
     const BlockHandle last = index_->handle(blocks.end - 1);
     const uint64_t begin = index_->handle(blocks.first).offset;
     return f(begin, last.offset + last.size + kBlockTrailerSize - begin);
@@ -198,7 +198,7 @@ class BlockReader {
   void WillNeed(Stretch blocks) const;
   // Checks whether a block that was in memory still is. Called when block `next` is read with
   // others.
-  void LookAtSample(size_t next);
+  void CheckSample(size_t next);
   void MarkKnown(size_t i);
   void MarkPresent(Stretch blocks);
   // The limits are those of a wait for the dictionary.

@@ -40,7 +40,7 @@ void BlockReader::WillNeed(Stretch blocks) const {
 }
 
 void BlockReader::MarkKnown(size_t i) {
-  if (!Set(known_, i)) residency_->NoteKnown(1);
+  if (!Set(known_, i)) residency_->CountKnown(1);
 }
 
 void BlockReader::MarkPresent(Stretch blocks) {
@@ -50,7 +50,7 @@ void BlockReader::MarkPresent(Stretch blocks) {
     Set(present_, i);
     if (Test(raw_, i)) Set(in_place_, i);
   }
-  if (fresh > 0) residency_->NoteKnown(fresh);
+  if (fresh > 0) residency_->CountKnown(fresh);
 }
 
 absl::Status BlockReader::Populate(Stretch blocks) {
@@ -64,21 +64,21 @@ absl::Status BlockReader::Populate(Stretch blocks) {
 bool BlockReader::PopulateIfResident(Stretch blocks) {
   if (!trust_.is_trusted() || !Shortcuts().Has(Shortcut::kResidencyTrust)) {
     if (!IsResident(blocks)) {
-      trust_.NoteMissing();
+      trust_.CountMissing();
       return false;
     }
-    trust_.NoteFound();
+    trust_.CountFound();
     return Populate(blocks).ok();
   }
   const WaitTimer wait;
   PageResidency::Reading reading(residency_);
   if (!Populate(blocks).ok()) {
-    trust_.NoteMissing();
+    trust_.CountMissing();
     return false;
   }
   if (reading.End() > 0) {
-    trust_.NoteWrong();
-    residency_->NoteFirstRead();
+    trust_.RecordWrong();
+    residency_->CountFirstRead();
   }
   return true;
 }
@@ -110,14 +110,14 @@ absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead, bool* by_position)
   // A system call for each block would take longer than the work it does.
   if (with_others && PopulateIfResident(around)) return absl::OkStatus();
   if (IsResident(one)) {
-    if (is_known) residency_->NoteFound();
+    if (is_known) residency_->CountFound();
     if (!Test(verified_, i)) return Populate(one);
     MarkPresent(one);  // it was populated once
     return absl::OkStatus();
   }
-  is_known ? residency_->NoteMissing() : residency_->NoteFirstRead();
+  is_known ? residency_->CountMissing() : residency_->CountFirstRead();
   if (with_others) {
-    LookAtSample(i);
+    CheckSample(i);
     if (ReadFromDisk(around).ok()) return absl::OkStatus();
   }
   if (!residency_->is_scarce() || !PrefersPosition()) return ReadFromDisk(one);
@@ -131,14 +131,14 @@ absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead, bool* by_position)
 
 // The sample is taken anywhere in the file: multiplying by the golden ratio spreads the samples
 // even if blocks are read in order.
-void BlockReader::LookAtSample(size_t next) {
+void BlockReader::CheckSample(size_t next) {
   const size_t first = (next * 0x9e3779b97f4a7c15) % words();
   for (size_t k = 0; k < words() && k < 64; ++k) {
     const size_t word = (first + k) % words();
     const uint64_t known = known_[word].load(std::memory_order_relaxed);
     if (known == 0) continue;
     const size_t i = word * 64 + static_cast<size_t>(std::countr_zero(known));
-    if (!IsResident({i, i + 1})) residency_->NoteSampleMissing();
+    if (!IsResident({i, i + 1})) residency_->CountSampleMissing();
     return;
   }
 }
@@ -157,7 +157,7 @@ absl::Status BlockReader::BringInAhead(size_t i, ReadAhead* ahead, bool* by_posi
   const Stretch window = StretchFrom(i, ahead->window);
   if (!ahead->is_missing && PopulateIfResident(window)) return absl::OkStatus();
   if (is_first) {
-    Test(known_, i) ? residency_->NoteMissing() : residency_->NoteFirstRead();
+    Test(known_, i) ? residency_->CountMissing() : residency_->CountFirstRead();
   }
   ahead->is_missing = true;
   ahead->from_disk += ahead->window;

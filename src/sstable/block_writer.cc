@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -30,38 +32,39 @@ BlockWriter::BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup
   if (group.compression != Compression::kNone) compressor_.emplace(group.compression_level);
 }
 
-absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder, bool goes_on) {
+absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder, bool continues_row) {
+  ABSL_ASSERT(!builder->empty() && "every block has an entry, whose key is in the index");
   largest_block_ = std::max<uint64_t>(largest_block_, builder->size());
   ++blocks_;
   if (holds_back_) {
     builder->FinishTo(&held_);
-    held_blocks_.push_back({held_.size(), builder->last_key(), goes_on});
+    held_blocks_.push_back({held_.size(), builder->last_key(), continues_row});
     held_keys_ += builder->last_key().size();
     return held_.size() >= kDictionarySample ? WriteHeld() : absl::OkStatus();
   }
   if (!compressor_) {
     const size_t begin = pending_.size();
     builder->FinishTo(&pending_);
-    return FinishBlock(begin, BlockEncoding::kRaw, builder->last_key(), goes_on);
+    return FinishBlock(begin, BlockEncoding::kRaw, builder->last_key(), continues_row);
   }
   scratch_.clear();
   builder->FinishTo(&scratch_);
-  return WriteBlock(scratch_, builder->last_key(), goes_on);
+  return WriteBlock(scratch_, builder->last_key(), continues_row);
 }
 
 absl::Status BlockWriter::WriteBlock(std::string_view block, std::string_view last_key,
-                                     bool goes_on) {
+                                     bool continues_row) {
   const size_t begin = pending_.size();
   const BlockEncoding encoding = compressor_->AppendTo(&pending_, block);
-  return FinishBlock(begin, encoding, last_key, goes_on);
+  return FinishBlock(begin, encoding, last_key, continues_row);
 }
 
 absl::Status BlockWriter::FinishBlock(size_t begin, BlockEncoding encoding,
-                                      std::string_view last_key, bool goes_on) {
+                                      std::string_view last_key, bool continues_row) {
   const uint64_t size = pending_.size() - begin;
   AppendBlockTrailer(&pending_, begin, encoding, identity_, offset_ + begin);
   std::string value;
-  AppendVarint64(&value, size * 2 + (goes_on ? 1 : 0));
+  AppendVarint64(&value, size * 2 + (continues_row ? 1 : 0));
   size_t shared;
   if (!index_.Fits(last_key, value)) {
     return absl::InternalError("the index of an SSTable grew beyond 4 GiB: the file is too large");
@@ -81,9 +84,10 @@ absl::Status BlockWriter::WriteHeld() {
   size_t begin = 0;
   for (const Held& block : held_blocks_) {
     BT_RETURN_IF_ERROR(WriteBlock(std::string_view(held_).substr(begin, block.end - begin),
-                                  block.last_key, block.goes_on));
+                                  block.last_key, block.continues_row));
     begin = block.end;
   }
+  ABSL_ASSERT(begin == held_.size() && "every byte that was held back is of a block");
   std::string().swap(held_);
   std::vector<Held>().swap(held_blocks_);
   held_keys_ = 0;
@@ -93,6 +97,7 @@ absl::Status BlockWriter::WriteHeld() {
 absl::Status BlockWriter::FinishData() { return holds_back_ ? WriteHeld() : absl::OkStatus(); }
 
 absl::StatusOr<BlockHandle> BlockWriter::FinishSection(size_t begin, BlockEncoding encoding) {
+  ABSL_ASSERT(!holds_back_ && "sections follow the last data block");
   const BlockHandle handle{offset_ + begin, pending_.size() - begin};
   AppendBlockTrailer(&pending_, begin, encoding, identity_, handle.offset);
   BT_RETURN_IF_ERROR(AppendPieces());
@@ -146,6 +151,7 @@ size_t BlockWriter::memory() const {
 }
 
 absl::Status BlockWriter::AppendPieces() {
+  ABSL_ASSERT(offset_ % kAppendSize == 0 && "only the last piece is not a whole one");
   const uint64_t pieces = offset() / kAppendSize * kAppendSize;
   return pieces > offset_ ? Append(pieces - offset_) : absl::OkStatus();
 }

@@ -27,9 +27,9 @@ class BlockWriter {
  public:
   BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup& group, uint64_t identity);
 
-  // Writes the block of `builder` and empties it. `goes_on`: the block begins with the row in which
-  // the block before it ends.
-  absl::Status AddDataBlock(BlockBuilder* builder, bool goes_on);
+  // Writes the block of `builder` and empties it. `continues_row`: the block begins with the row in
+  // which the block before it ends.
+  absl::Status AddDataBlock(BlockBuilder* builder, bool continues_row);
   // After the last data block: writes the blocks that were held back.
   absl::Status FinishData();
 
@@ -56,13 +56,13 @@ class BlockWriter {
   struct Held {
     size_t end;
     std::string last_key;
-    bool goes_on;
+    bool continues_row;
   };
 
-  absl::Status WriteBlock(std::string_view block, std::string_view last_key, bool goes_on);
+  absl::Status WriteBlock(std::string_view block, std::string_view last_key, bool continues_row);
   absl::Status WriteHeld();
   absl::Status FinishBlock(size_t begin, BlockEncoding encoding, std::string_view last_key,
-                           bool goes_on);
+                           bool continues_row);
   absl::StatusOr<BlockHandle> FinishSection(size_t begin, BlockEncoding encoding);
   // Appends the whole pieces of pending_ to the file.
   absl::Status AppendPieces();

@@ -17,6 +17,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 #include "base/prefetch.h"
 #include "sstable/chunked_list.h"
 #include "sstable/hashed_lines.h"
@@ -30,7 +32,9 @@ class BloomFilter {
 
   BloomFilter() = default;
   // Requires IsWellFormed(lines, probes).
-  BloomFilter(std::string_view lines, int probes) : lines_(lines), probes_(probes) {}
+  BloomFilter(std::string_view lines, int probes) : lines_(lines), probes_(probes) {
+    ABSL_ASSERT(IsWellFormed(lines, static_cast<uint64_t>(probes)) && "the caller has checked it");
+  }
   static bool IsWellFormed(std::string_view lines, uint64_t probes) {
     return HashedLines::IsWellFormed(lines) && probes >= 1 && probes <= 32;
   }

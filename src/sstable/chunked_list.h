@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/base/macros.h"
+
 namespace bigtable {
 
 template <typename T>
@@ -26,7 +28,10 @@ class ChunkedList {
   }
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const T& back() const { return chunks_.back().values[chunks_.back().size - 1]; }
+  const T& back() const {
+    ABSL_ASSERT(!empty() && "there is a last one");
+    return chunks_.back().values[chunks_.back().size - 1];
+  }
   template <typename F>
   void ForEach(F f) const {
     for (const Chunk& chunk : chunks_) {

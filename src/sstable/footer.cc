@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/checksum.h"
@@ -32,6 +33,7 @@ void Footer::EncodeTo(std::string* out) const {
   AppendFixed32(out, kSize);
   AppendFixed64(out, Checksum(std::string_view(*out).substr(begin)));
   out->append(kMagic);
+  ABSL_ASSERT(out->size() - begin == kSize && "it is read from the last bytes of the file");
 }
 
 absl::StatusOr<Footer> Footer::Decode(std::string_view bytes, std::string_view path,

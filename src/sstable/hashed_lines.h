@@ -11,6 +11,8 @@
 #include <memory>
 #include <string_view>
 
+#include "absl/base/macros.h"
+
 #include "base/prefetch.h"
 
 namespace bigtable {
@@ -24,6 +26,7 @@ class HashedLines {
   explicit HashedLines(std::string_view lines)
       : buffer_(std::make_unique_for_overwrite<char[]>(lines.size() + kLineSize)),
         count_(lines.size() / kLineSize) {
+    ABSL_ASSERT(IsWellFormed(lines) && "the caller has checked it");
     const uintptr_t begin = reinterpret_cast<uintptr_t>(buffer_.get());
     char* const aligned = buffer_.get() + (kLineSize - begin % kLineSize) % kLineSize;
     std::memcpy(aligned, lines.data(), lines.size());
@@ -43,7 +46,10 @@ class HashedLines {
   static size_t NumberOf(uint64_t hash, uint64_t count) {
     return static_cast<size_t>((hash >> 32) * count >> 32);
   }
-  const char* operator[](size_t number) const { return lines_ + number * kLineSize; }
+  const char* operator[](size_t number) const {
+    ABSL_ASSERT(number < count_ && "there is such a line");
+    return lines_ + number * kLineSize;
+  }
   // Prefetches the line that `hash` selects.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(uint64_t hash) const {
     if (!empty()) PrefetchLine((*this)[NumberOf(hash)]);

@@ -25,12 +25,12 @@ PageResidency* PageResidency::OfProcess() {
   return residency;
 }
 
-void PageResidency::NoteMissing() {
-  NoteFirstRead();
+void PageResidency::CountMissing() {
+  CountFirstRead();
   AddMissing(1);
 }
 
-void PageResidency::NoteSampleMissing() {
+void PageResidency::CountSampleMissing() {
   if (samples_missing_.fetch_add(1, std::memory_order_relaxed) + 1 >= kManySamples) BeginEpoch();
 }
 

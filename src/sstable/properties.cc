@@ -1,8 +1,10 @@
 #include "sstable/properties.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/coding.h"
@@ -163,6 +165,7 @@ std::vector<SSTableInfo::FamilyBytes> SSTableProperties::FamilyBytes() const {
 
 void PropertiesCollector::Add(std::string_view key, size_t value_size, size_t row_prefix_size) {
   SSTableInfo& info = properties_.info;
+  ABSL_ASSERT(row_prefix_size + kTrailerSize <= key.size() && "the row is before the trailer");
   const SequenceNumber sequence = VersionOf(key).sequence;
   if (info.entries == 0) {
     info.smallest_key = key;
@@ -194,6 +197,10 @@ void PropertiesCollector::Add(std::string_view key, size_t value_size, size_t ro
 
 SSTableProperties PropertiesCollector::Finish(std::string_view last_key) {
   SSTableInfo& info = properties_.info;
+  ABSL_ASSERT(info.smallest_key <= last_key && "keys were added in order");
+  ABSL_ASSERT(std::accumulate(properties_.kinds.begin(), properties_.kinds.end(), uint64_t{0}) ==
+                  info.entries &&
+              "every entry has one kind");
   info.largest_key = last_key;
   info.cell_deletions = properties_.Count(EntryCount::kCellDeletion);
   info.column_deletions = properties_.Count(EntryCount::kColumnDeletion);

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "absl/base/macros.h"
+
 #include "base/coding.h"
 
 namespace bigtable {
@@ -37,6 +39,7 @@ size_t RowIndexBuilder::size() const {
 int RowIndexBuilder::block_bits() const { return std::bit_width(rows_.back().block); }
 
 void RowIndexBuilder::AppendTo(std::string* out) const {
+  ABSL_ASSERT(CanBuild() && "block numbers leave room for tags");
   const size_t begin = out->size();
   out->resize(begin + size());
   char* const slots = out->data() + begin;

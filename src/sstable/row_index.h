@@ -27,6 +27,8 @@
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+
+#include "absl/base/macros.h"
 #endif
 
 #include "base/coding.h"
@@ -120,7 +122,11 @@ class RowIndex {
 class RowIndexBuilder {
  public:
   // `block`: the number of the data block in which the row begins.
-  void Add(uint64_t hash, uint64_t block) { rows_.push_back({hash, block}); }
+  void Add(uint64_t hash, uint64_t block) {
+    ABSL_ASSERT((rows_.empty() || rows_.back().block <= block) &&
+                "the last row has the last block");
+    rows_.push_back({hash, block});
+  }
   // False if there is nothing to build, or there are too many blocks to leave room for tags.
   bool CanBuild() const {
     return !rows_.empty() && rows_.back().block < uint64_t{1} << RowIndex::kMostBlockBits;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/status.h"
@@ -253,6 +254,7 @@ SSTable::SSTable(std::string path, const SSTableInfo& info, Options options)
 }
 
 void SSTable::Become(Contents contents) const {
+  ABSL_ASSERT(!is_open() && "a file is opened once, and then constant");
   properties_ = std::move(contents.properties);
   index_ = std::move(contents.index);
   filter_ = std::move(contents.filter);
@@ -281,6 +283,7 @@ std::vector<std::string> SSTable::SampleKeys(size_t n) const {
 }
 
 uint64_t SSTable::BytesBefore(std::string_view key) const {
+  ABSL_ASSERT(is_open() && "the index is read from the file");
   const size_t block = index_.Find(key);
   if (block == index_.size()) return info_.size;
   const BlockHandle last = index_.handle(index_.size() - 1);

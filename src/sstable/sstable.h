@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
@@ -78,7 +79,10 @@ class SSTable final : public RefCounted {
   const SSTableInfo& info() const { return info_; }
   const std::string& path() const { return path_; }
   // Requires is_open(). Its `info` is empty, because info() has it.
-  const SSTableProperties& properties() const { return properties_; }
+  const SSTableProperties& properties() const {
+    ABSL_ASSERT(is_open() && "they are read from the file");
+    return properties_;
+  }
 
   // The memory of its blocks, if they were loaded (Options::in_memory).
   uint64_t loaded_bytes() const { return is_open() ? blocks_->loaded_bytes() : 0; }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/random/random.h"
 
 #include "base/checksum.h"
@@ -87,7 +88,7 @@ class SSTableBuilder::Impl {
           Cat(path_, ": ", DebugString(key), " was added after ", DebugString(block_.last_key())));
     }
     const bool same_row = last_size > 0 && shared >= row_prefix_size_;
-    if (begins_block) block_goes_on_ = same_row;
+    if (begins_block) block_continues_row_ = same_row;
     AddToFilter(key, same_row, same_row && shared >= last_size - kTrailerSize);
     properties_.Add(key, value.size(), row_prefix_size_);
     return block_.size() >= group_.block_size ? FinishBlock() : absl::OkStatus();
@@ -98,7 +99,7 @@ class SSTableBuilder::Impl {
     if (const size_t growth = blocks_.growth(block_.last_key().size()); growth > 0) {
       Charge(memory() + growth);
     }
-    BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_, block_goes_on_));
+    BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_, block_continues_row_));
     Charge(memory());
     return absl::OkStatus();
   }
@@ -132,6 +133,7 @@ class SSTableBuilder::Impl {
   absl::StatusOr<SSTableProperties> WriteRest() {
     if (!block_.empty()) BT_RETURN_IF_ERROR(FinishBlock());
     BT_RETURN_IF_ERROR(blocks_.FinishData());
+    ABSL_ASSERT(blocks_.blocks() == finished_blocks_ && "rows are indexed by the blocks written");
     SSTableProperties properties = properties_.Finish(block_.last_key());
     properties.info.file_number = file_number_;
     properties.info.identity = identity_;
@@ -183,8 +185,8 @@ class SSTableBuilder::Impl {
   BloomFilterBuilder filter_;
   RowIndexBuilder row_index_;
   PropertiesCollector properties_;
-  size_t row_prefix_size_ = 0;  // of the last key
-  bool block_goes_on_ = false;  // begins with the row in which the block before it ends
+  size_t row_prefix_size_ = 0;        // of the last key
+  bool block_continues_row_ = false;  // begins with the row in which the block before it ends
   absl::Status status_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/prefetch.h"
 #include "base/shortcuts.h"
 
@@ -65,7 +67,7 @@ void SSTableCursor::FailDamaged() {
 
 // Whether all entries of this block are after the row to which the cursor is limited.
 inline bool SSTableCursor::IsBehindRow(size_t block) const {
-  return row_prefix_size_ > 0 && block > row_block_ && !table_->index_.RowGoesOn(block - 1);
+  return row_prefix_size_ > 0 && block > row_block_ && !table_->index_.RowContinues(block - 1);
 }
 
 void SSTableCursor::Seek(std::string_view target) {
@@ -138,7 +140,7 @@ bool SSTableCursor::FailedBehind(std::string_view row_prefix) const {
     const std::string_view first = table_->info().smallest_key;
     return row_prefix < first && !first.starts_with(row_prefix);
   }
-  return !table_->index_.RowGoesOn(failed_ - 1) &&
+  return !table_->index_.RowContinues(failed_ - 1) &&
          table_->index_.LastKey(failed_ - 1) >= row_prefix;
 }
 
@@ -152,6 +154,7 @@ BIGTABLE_ONLY_PREFETCHES inline void SSTableCursor::ReadAhead() const {
 }
 
 void SSTableCursor::Next() {
+  ABSL_ASSERT(valid_ && "only a valid cursor moves on");
   if (row_prefix_size_ > 0 && !block_.MayShare(row_prefix_size_) &&
       (!block_.is_last() || IsBehindRow(index_ + 1))) {
     valid_ = false;  // the row has ended

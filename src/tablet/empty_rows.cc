@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/entry_key.h"
 
 namespace bigtable {
@@ -48,18 +50,19 @@ uint64_t EmptyRows::epoch() const {
 
 // --- For the tablet's writer ---
 
-void EmptyRows::Note(std::string_view row, SequenceNumber sequence) {
+void EmptyRows::Record(std::string_view row, SequenceNumber sequence) {
   MutexLock lock(&mutex_);
   std::erase_if(ranges_,
                 [](Range& range) { return ++range.notes > std::max(kLeastNotes, range.rows); });
   if (ranges_.empty()) return is_watching_.store(false, std::memory_order_seq_cst);
   // A range that is added is behind the row.
   for (size_t i = ranges_.size(); i-- > 0;) {
-    if (row >= ranges_[i].begin) NoteFor(&ranges_[i], row, sequence);
+    if (row >= ranges_[i].begin) RecordFor(&ranges_[i], row, sequence);
   }
 }
 
-void EmptyRows::NoteFor(Range* range, std::string_view row, SequenceNumber sequence) {
+void EmptyRows::RecordFor(Range* range, std::string_view row, SequenceNumber sequence) {
+  ABSL_ASSERT(row >= range->begin && "a write before the range says nothing about it");
   std::optional<Range> rest;
   if (IsBefore(row, range->end)) {
     // The rows after it are still empty. A read finds them once it has passed this row.
@@ -98,6 +101,7 @@ void EmptyRows::Watch(uint64_t epoch, std::string_view begin) {
     ranges_.erase(std::min_element(ranges_.begin(), ranges_.end(),
                                    [](const Range& a, const Range& b) { return a.used < b.used; }));
   }
+  ABSL_ASSERT(ranges_.size() < kMostRanges && "the one that was used least was forgotten");
   Range& range = ranges_.emplace_back();
   range.begin = begin;
   range.end = range.begin;
@@ -109,6 +113,7 @@ void EmptyRows::Watch(uint64_t epoch, std::string_view begin) {
 
 void EmptyRows::Report(const View& view, std::string_view begin, std::string_view end,
                        uint64_t rows) {
+  ABSL_ASSERT((end.empty() || begin <= end) && "a read reports what it has walked over");
   MutexLock lock(&mutex_);
   Range* const range = view.epoch == epoch_ ? Touching(begin) : nullptr;
   if (range == nullptr) return;

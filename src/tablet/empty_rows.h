@@ -4,7 +4,7 @@
 //
 // A read that has walked over many empty rows before its first live cell asks to have its beginning
 // watched (Watch), and at that cell it reports the rows that it has walked over (Report). Later
-// reads skip them (Skip). The tablet's writer notes the row of each mutation (NoteWrite), which
+// reads skip them (Skip). The tablet's writer notes the row of each mutation (RecordWrite), which
 // ends a range before that row. Nothing here is needed to answer a read: all of it may be
 // forgotten.
 //
@@ -46,7 +46,7 @@
 // lock. So a range that is not used is forgotten, once its notes have cost about as much as the
 // walk over its rows did.
 //
-// Thread-safe. Only the tablet's writer (tablet.h) calls NoteWrite.
+// Thread-safe. Only the tablet's writer (tablet.h) calls RecordWrite.
 #ifndef BIGTABLE_TABLET_EMPTY_ROWS_H_
 #define BIGTABLE_TABLET_EMPTY_ROWS_H_
 
@@ -104,12 +104,12 @@ class EmptyRows final : public RefCounted {
 
   // Called for each mutation before its entries are inserted. Numbers ascend, except when a log is
   // replayed, before the first read.
-  void NoteWrite(std::string_view row, SequenceNumber sequence) {
+  void RecordWrite(std::string_view row, SequenceNumber sequence) {
     if (sequence > last_written_.load(std::memory_order_relaxed)) {
       last_written_.store(sequence, std::memory_order_seq_cst);
     }
     if (is_watching_.load(std::memory_order_seq_cst)) [[unlikely]] {
-      Note(row, sequence);
+      Record(row, sequence);
     }
   }
 
@@ -150,9 +150,9 @@ class EmptyRows final : public RefCounted {
     uint64_t used = 0;   // the number of its last use
   };
 
-  [[gnu::noinline]] void Note(std::string_view row, SequenceNumber sequence);
+  [[gnu::noinline]] void Record(std::string_view row, SequenceNumber sequence);
   // The write is to a row of the range or after it.
-  void NoteFor(Range* range, std::string_view row, SequenceNumber sequence)
+  void RecordFor(Range* range, std::string_view row, SequenceNumber sequence)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The range that has or touches the row; null if there is none.
   Range* Touching(std::string_view row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

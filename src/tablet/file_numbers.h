@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 
 #include "base/mutex.h"
@@ -49,7 +50,9 @@ class FileNumbers {
   // The work that wrote the files up to this number has ended.
   uint64_t settled() const {
     MutexLock lock(&mutex_);
-    return under_way_.empty() ? last_ : *under_way_.begin();
+    const uint64_t settled = under_way_.empty() ? last_ : *under_way_.begin();
+    ABSL_ASSERT(settled <= last_ && "numbers ascend");
+    return settled;
   }
 
  private:

@@ -12,6 +12,7 @@ namespace bigtable {
 
 GroupFiles::GroupFiles(const GroupState& state, std::vector<Ref<SSTable>> tables)
     : redo_(state.redo) {
+  ABSL_ASSERT(tables.size() == state.files.size() && "one table for each file");
   files_.reserve(tables.size());
   for (size_t i = 0; i < tables.size(); ++i) {
     files_.push_back({state.files[i].order, std::move(tables[i])});
@@ -63,6 +64,11 @@ std::vector<SortedRun> GroupFiles::MakeRuns() const {
       runs.push_back(std::move(run));
     }
   }
+  ABSL_ASSERT(std::accumulate(runs.begin(), runs.end(), size_t{0},
+                              [](size_t sum, const SortedRun& run) {
+                                return sum + run.files.size();
+                              }) == files_.size() &&
+              "every file is in one run");
   for (SortedRun& run : runs) {
     ABSL_ASSERT(IsInOrder(run) && "files of a sorted run overlap");
     run.MakeFences();
@@ -87,8 +93,13 @@ Ref<const GroupFiles> GroupFiles::After(const TabletChange& change,
     const auto named = std::find_if(
         change.added.begin(), change.added.end(),
         [&](const TabletFile& f) { return f.info.file_number == table->info().file_number; });
+    ABSL_ASSERT(named != change.added.end() && "only files that the change adds were opened");
     if (named != change.added.end()) next->files_.push_back({named->order, table});
   }
+  ABSL_ASSERT(
+      std::all_of(change.added.begin(), change.added.end(),
+                  [&](const TabletFile& f) { return next->BytesOf(f.info.file_number) != 0; }) &&
+      "every file that the change adds was opened, or is moved");
   return next;
 }
 

@@ -18,6 +18,7 @@
 #include <set>
 #include <vector>
 
+#include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 
@@ -57,11 +58,16 @@ class SnapshotList {
   // respect (bigtable/compaction_filter.h). A user's snapshot calls AddUser before it takes its
   // number.
   void AddUser() { users_.fetch_add(1, std::memory_order_seq_cst); }
-  void RemoveUser() { users_.fetch_sub(1, std::memory_order_seq_cst); }
+  void RemoveUser() {
+    [[maybe_unused]] const int64_t before = users_.fetch_sub(1, std::memory_order_seq_cst);
+    ABSL_ASSERT(before > 0 && "it was added");
+  }
   bool has_users() const { return users_.load(std::memory_order_seq_cst) != 0; }
   void Release(const Point& point) {
     MutexLock lock(&mutex_);
-    held_.erase(held_.find(point));
+    const auto held = held_.find(point);
+    ABSL_ASSERT(held != held_.end() && "it is held until it is released");
+    held_.erase(held);
   }
 
   // The numbers of the held snapshots, ascending, each once; `*present` is set to visible().

@@ -3,12 +3,14 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/numeric/int128.h"
 
 namespace bigtable {
 
 std::vector<uint64_t> Apportion(uint64_t total, absl::Span<const uint64_t> weights) {
   const absl::uint128 sum = std::accumulate(weights.begin(), weights.end(), absl::uint128(0));
+  ABSL_ASSERT((sum != 0 || weights.empty()) && "a weight is not zero");
   std::vector<uint64_t> parts;
   parts.reserve(weights.size());
   absl::uint128 weight = 0;
@@ -19,6 +21,7 @@ std::vector<uint64_t> Apportion(uint64_t total, absl::Span<const uint64_t> weigh
     parts.push_back(upto - before);
     before = upto;
   }
+  ABSL_ASSERT((weights.empty() || before == total) && "the parts add up to the whole");
   return parts;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
 #include "base/compare.h"
@@ -55,6 +56,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
 void Tablet::Rotate(size_t group, SequenceNumber last, RotationReason reason) {
   const Memtable& active = writer_.active(group);
   if (active.empty()) return;
+  ABSL_ASSERT(active.last_sequence() <= last && "its readers see everything that is in it");
   if (environment_->events != nullptr) {
     environment_->events->Push(&EventListener::OnMemtableRotated,
                                {.time = absl::Now(),
@@ -91,6 +93,7 @@ void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber
   MutexLock lock(&mutex_);
   const Pin<TabletVersion> current = version_.Get();
   std::vector<GroupVersion> groups = current->groups();
+  ABSL_ASSERT(groups.size() <= layout->groups.size() && "locality groups are only added");
   while (groups.size() < layout->groups.size()) {
     groups.push_back({NewMemtable({}), {}, {}, MakeRef<GroupFiles>()});
   }
@@ -107,6 +110,7 @@ void Tablet::PublishChange(size_t group, const TabletChange& change,
   GroupVersion& version = groups[group];
   version.SetFiles(version.files->After(change, added));
   // Memtables that were rotated since then stand before those that were flushed.
+  ABSL_ASSERT(flushed <= version.immutable.size() && "what was flushed is the oldest");
   version.immutable.resize(version.immutable.size() - flushed);
   if (!change.removed.empty()) {
     std::set<uint64_t> numbers;
@@ -132,12 +136,17 @@ void Tablet::DropFiles() {
 
 void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                      Ref<ReadLimit> read_limit, bool changes_rows) {
+  mutex_.AssertHeld();
+  ABSL_ASSERT(groups.size() == layout->groups.size() && "groups are as in the layout");
   const Pin<TabletVersion> current = version_.Get();
   const bool layout_changed = current->shared_layout() != layout;
   const bool rows_changed = layout_changed || changes_rows;
   const uint64_t scan_cache_id = rows_changed ? NewScanCacheId() : current->scan_cache_id();
   if (rows_changed) empty_rows_->BeginEpoch();
   const bool memtables_changed = current->shared_read_limit().get() != read_limit.get();
+  ABSL_ASSERT(
+      (!memtables_changed || current->groups().empty() || current->read_limit() != kMaxSequence) &&
+      "versions with other memtables have a limit before these are written");
   if (memtables_changed) writer_.Use(layout, groups);
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(read_limit),
@@ -208,15 +217,15 @@ void Tablet::Quarantine(size_t group, uint64_t number, const absl::Status& statu
   MutexLock lock(&mutex_);
   if (Version()->groups()[group].files->BytesOf(number) == 0) return;
   quarantine_.Add(group, number, status);
-  NoteQuarantine();
+  OnQuarantineChanged();
 }
 
 void Tablet::LiftQuarantine() {
   MutexLock lock(&mutex_);
-  if (quarantine_.Lift()) NoteQuarantine();
+  if (quarantine_.Lift()) OnQuarantineChanged();
 }
 
-void Tablet::NoteQuarantine() {
+void Tablet::OnQuarantineChanged() {
   const Pin<TabletVersion> version = version_.Get();
   most_runs_.store(MostRunsOf(version->layout(), version->groups()), std::memory_order_relaxed);
   SetMayPickOther(true);

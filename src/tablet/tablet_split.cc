@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "memtable/memtable_cursor.h"
 #include "tablet/tablet.h"
 
@@ -19,6 +21,8 @@ bool HasKeysIn(const Memtable& memtable, const KeyRange& keys) {
 }  // namespace
 
 Tablet::Halves Tablet::Split(std::string_view row, SequenceNumber last) {
+  ABSL_ASSERT(row > rows_.begin() && (!rows_.end().has_value() || row < *rows_.end()) &&
+              "each half has rows");
   RotateAll(last);
   MutexLock lock(&mutex_);
   const std::optional<std::string>& end = rows_.end();

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
+
+#include "tablet/key_range.h"
+
 namespace bigtable {
 
 void ApplyChange(const TabletChange& change, TabletState* state) {
@@ -37,6 +41,7 @@ void TabletState::AddFiles(std::set<uint64_t>* numbers) const {
 
 TabletState MergedState(const TabletState& left, const TabletState& right,
                         std::vector<uint64_t>* shared) {
+  ABSL_ASSERT(left.rows.end() == right.rows.begin() && "the halves are adjacent");
   TabletState merged = right;
   const std::string& begin = left.rows.begin();
   merged.rows = right.rows.end().has_value() ? RowRange::RightOpen(begin, *right.rows.end())
@@ -55,6 +60,20 @@ TabletState MergedState(const TabletState& left, const TabletState& right,
     if (group.redo.sequence > into.redo.sequence) into.redo = group.redo;
   }
   return merged;
+}
+
+bool MayHaveRowsOf(const SSTableInfo& info, const RowRange& rows) {
+  return KeyRange(rows).Overlaps(info);
+}
+
+TabletState HalfOf(const TabletState& tablet, const RowRange& rows) {
+  TabletState half = tablet;
+  half.rows = rows;
+  for (auto& [id, group] : half.groups) {
+    std::erase_if(group.files,
+                  [&](const TabletFile& file) { return !MayHaveRowsOf(file.info, rows); });
+  }
+  return half;
 }
 
 }  // namespace bigtable

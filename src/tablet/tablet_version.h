@@ -50,6 +50,7 @@ class ReadLimit final : public RefCounted {
  public:
   SequenceNumber get() const { return sequence_.load(std::memory_order_acquire); }
   void Set(SequenceNumber last) {
+    ABSL_ASSERT(last < kMaxSequence && "that stands for no limit");
     ABSL_ASSERT(get() == kMaxSequence && "a version has one read limit");
     sequence_.store(last, std::memory_order_release);
   }

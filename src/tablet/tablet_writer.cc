@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
@@ -13,6 +14,8 @@ namespace bigtable {
 
 void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
                        const std::vector<GroupVersion>& groups) {
+  ABSL_ASSERT(groups.size() == layout->groups.size() && replay_after_.size() <= groups.size() &&
+              "groups are as in the layout, and only added");
   layout_ = std::move(layout);
   active_.clear();
   for (const GroupVersion& group : groups) active_.push_back(group.active.get());
@@ -25,7 +28,9 @@ void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
 
 void TabletWriter::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
                          int64_t server_timestamp, const RefCounted* owner) {
-  if (environment_->last_writes != nullptr) environment_->last_writes->Note(row, sequence);
+  ABSL_ASSERT((!empty_rows_ || sequence > empty_rows_->last_written()) &&
+              "numbers of mutations ascend");
+  if (environment_->last_writes != nullptr) environment_->last_writes->Record(row, sequence);
   counters_->CountRow();
   if (!Shortcuts().Has(Shortcut::kPinnedValues)) [[unlikely]] {
     return Insert(row, operations, sequence, server_timestamp, nullptr, false);
@@ -59,7 +64,7 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
   key_.clear();
   AppendRowPrefix(&key_, row);
   const size_t row_size = key_.size();
-  if (empty_rows_) empty_rows_->NoteWrite(key_, sequence);
+  if (empty_rows_) empty_rows_->RecordWrite(key_, sequence);
   OperationReader reader(operations);
   MutationOperation operation;
   for (uint32_t ordinal = 0; reader.Next(&operation); ++ordinal) {
@@ -116,7 +121,7 @@ uint64_t TabletWriter::bytes() const {
 void TabletWriter::Add(size_t group, SequenceNumber sequence, std::string_view value,
                        const RefCounted* owner) {
   Memtable* const memtable = active_[group];
-  memtable->NoteSequence(sequence);
+  memtable->RecordSequence(sequence);
   if (owner != nullptr && !value.empty()) {
     memtable->AddPinned(key_, value, owner);
   } else {

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -40,6 +42,7 @@ absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableM
   }
   MutexLock lock(&mutex_);
   if (!has_ignored) attested_ = synced_through_;
+  ABSL_ASSERT(attested_ <= synced_through_ && "only what is synced can be attested");
   return attested_;
 }
 
@@ -48,6 +51,7 @@ bool FlushLogSync::IsNeeded(absl::Span<const ImmutableMemtables> flushed) const 
   // The halves of a split tablet share memtables. Such a memtable counts once for each half.
   std::set<std::pair<const Tablet*, const Memtable*>> these;
   for (const ImmutableMemtables& immutable : flushed) {
+    ABSL_ASSERT(!immutable.memtables.empty() && "a group that is flushed has a memtable");
     last = std::max(last, immutable.memtables.front()->last_sequence());
     for (const Ref<Memtable>& memtable : immutable.memtables) {
       these.emplace(immutable.tablet.get(), memtable.get());

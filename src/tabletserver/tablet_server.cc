@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 
@@ -166,6 +167,7 @@ absl::Status TabletServer::BeginTracking(const CallLimits& limits) {
 // A number of its own, and not the last visible one: that is the read sequence of reads from before
 // the change, too.
 void TabletServer::OutdateReads() {
+  ABSL_ASSERT(writer_.queue()->is_in_turn() && "the floor is raised among the writes");
   if (environment_.last_writes == nullptr || state_.ended()) return;
   sequences_->AdvanceTo(visible_.get());
   const SequenceNumber floor = sequences_->Take(1);

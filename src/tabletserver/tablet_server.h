@@ -44,7 +44,7 @@
 #include "commit/visible_sequence.h"
 #include "commit/write_error.h"
 #include "lockservice/lock_service.h"
-#include "monitoring/server_counters.h"
+#include "monitoring/compaction_counters.h"
 #include "schema/table_layout.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_environment.h"

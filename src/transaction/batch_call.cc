@@ -132,7 +132,7 @@ absl::Status BatchCall::Try(std::optional<Missing>* superseded) {
 }
 
 absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
-  const std::vector<std::unique_ptr<Share>> shares = MakeShares();
+  const std::vector<std::unique_ptr<TabletShare>> shares = MakeTabletShares();
   for (const auto& share : shares) {
     const DataPath* const path = share->first->served->path;
     if (!path->Admit(share->Write(*this), absl::MakeSpan(share->statuses), &share->admitted)) {
@@ -177,7 +177,7 @@ absl::Status BatchCall::ApplyToOne(bool* superseded) const {
   mutations.reserve(targets_.size());
   for (const Target& target : targets_) mutations.push_back(target.mutation);
   std::vector<absl::Status> statuses(targets_.size());
-  Share share{.first = &targets_.front()};
+  TabletShare share{.first = &targets_.front()};
   DataPath::Write write = share.Write(*this);
   write.mutations = mutations;
   *superseded = !served.path->Apply(write, absl::MakeSpan(statuses));
@@ -185,13 +185,13 @@ absl::Status BatchCall::ApplyToOne(bool* superseded) const {
   return std::move(statuses.front());
 }
 
-std::vector<std::unique_ptr<BatchCall::Share>> BatchCall::MakeShares() {
-  std::vector<std::unique_ptr<Share>> shares;
-  std::map<std::pair<const Tablet*, Caller>, Share*> by_tablet;
+std::vector<std::unique_ptr<BatchCall::TabletShare>> BatchCall::MakeTabletShares() {
+  std::vector<std::unique_ptr<TabletShare>> shares;
+  std::map<std::pair<const Tablet*, Caller>, TabletShare*> by_tablet;
   for (Target& target : targets_) {
-    Share*& share = by_tablet[{target.served->tablet.get(), target.table->caller}];
+    TabletShare*& share = by_tablet[{target.served->tablet.get(), target.table->caller}];
     if (share == nullptr) {
-      shares.push_back(std::make_unique<Share>());
+      shares.push_back(std::make_unique<TabletShare>());
       share = shares.back().get();
       share->first = &target;
     }
@@ -202,7 +202,7 @@ std::vector<std::unique_ptr<BatchCall::Share>> BatchCall::MakeShares() {
   return shares;
 }
 
-DataPath::Write BatchCall::Share::Write(const BatchCall& call) const {
+DataPath::Write BatchCall::TabletShare::Write(const BatchCall& call) const {
   return {.tablet = first->served->tablet.get(),
           .mutations = mutations,
           .is_batch = true,

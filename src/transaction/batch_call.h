@@ -68,16 +68,16 @@ class BatchCall {
   absl::Status Run();
 
  private:
-  struct Share;
+  struct TabletShare;
   // A mutation of the batch, and where its row is according to the present route.
   struct Target {
     const TableImpl* table;
     EncodedMutation mutation;
     const ServedTablet* served = nullptr;
-    Share* share = nullptr;
+    TabletShare* share = nullptr;
   };
   // The mutations of one tablet by one caller.
-  struct Share {
+  struct TabletShare {
     const Target* first = nullptr;  // the tablet is that of this target
     std::vector<EncodedMutation> mutations = {};
     std::vector<absl::Status> statuses = {};
@@ -98,7 +98,7 @@ class BatchCall {
   absl::Status Try(std::optional<Missing>* superseded);
   absl::Status ApplyToOne(bool* superseded) const;
   absl::Status ApplyToAll(std::optional<Missing>* superseded);
-  std::vector<std::unique_ptr<Share>> MakeShares();
+  std::vector<std::unique_ptr<TabletShare>> MakeTabletShares();
 
   DatabaseImpl* const database_;
   const Durability durability_;

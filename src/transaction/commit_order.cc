@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -31,6 +33,9 @@ absl::Status CommitOrder::Run(SequenceNumber last, std::vector<Call> calls,
 
   MutexLock lock(&mutex_);
   begun_.erase(begun);
+  ABSL_ASSERT(
+      (!status.ok() || (committed->sequence > last && !committed_.contains(committed->sequence))) &&
+      "a commit has a number of its own, which was assigned after it had begun");
   if (status.ok()) committed_[committed->sequence] = committed;
   changed_.SignalAll();
   while (status.ok() && !committed->is_called) {
@@ -74,6 +79,9 @@ void CommitOrder::MakeLeftCalls(absl::FunctionRef<void(const absl::Status&)> rep
 
 void CommitOrder::MakeCalls(Committed* committed,
                             absl::FunctionRef<void(const absl::Status&)> report) {
+  mutex_.AssertHeld();
+  ABSL_ASSERT(!has_caller_ && committed_.begin()->second.get() == committed &&
+              "one thread makes calls, those of the first commit");
   has_caller_ = true;
   mutex_.Unlock();
   is_calling_ = true;
@@ -90,6 +98,7 @@ void CommitOrder::MakeCalls(Committed* committed,
   has_caller_ = false;
   committed_.erase(committed->sequence);
   committed->is_called = true;
+  ABSL_ASSERT((!committed->is_left || left_bytes_ >= committed->bytes) && "it was counted");
   if (committed->is_left) left_bytes_ -= committed->bytes;
   changed_.SignalAll();
 }

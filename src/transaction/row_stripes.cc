@@ -1,5 +1,7 @@
 #include "transaction/row_stripes.h"
 
+#include "absl/base/macros.h"
+
 #include "base/pause.h"
 #include "monitoring/thread_calls.h"
 
@@ -45,6 +47,8 @@ absl::Status RowStripes::Stripe::Sleep(const CallLimits& limits) {
     is_waking_ = false;
     if (++wakes == kMostWakes) ++passed_over_;
   }
+  ABSL_ASSERT(waiting_ > 0 && passed_over_ >= 0 && passed_over_ <= waiting_ &&
+              "those that were passed over wait");
   --waiting_;
   if (wakes >= kMostWakes) --passed_over_;
   return status;

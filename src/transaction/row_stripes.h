@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/base/macros.h"
 #include "absl/status/status.h"
 
 #include "base/call_limits.h"
@@ -47,6 +48,7 @@ class RowStripes {
 
     // Waits for the stripe. Errors of the limits. At most once.
     absl::Status Take(const CallLimits& limits) {
+      ABSL_ASSERT(!has_it_ && "a hold is taken once");
       const absl::Status status = stripe_->Enter(limits);
       has_it_ = status.ok();
       return status;
@@ -73,6 +75,7 @@ class RowStripes {
       return Await(limits);
     }
     void Leave() {
+      ABSL_ASSERT(held_.load() && "the thread has the stripe");
       held_.store(false);
       if (waiting_.load() > 0 && !is_waking_.load()) [[unlikely]]
         Wake();

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/macros.h"
+
 #include "backend/option_limits.h"
 #include "base/info_log.h"
 #include "base/status.h"
@@ -41,6 +43,7 @@ void TransactionImpl::MakeOwn() {
 }
 
 OwnWrites* TransactionImpl::ChangeOwn() {
+  ABSL_ASSERT(own_ != nullptr && "there is a snapshot, over which own writes are seen");
   if (own_.use_count() > 1) own_ = std::make_shared<OwnWrites>(*own_);
   return own_.get();
 }
@@ -75,7 +78,8 @@ absl::Status TransactionImpl::BeginRead(const TableImpl& table, const ReadOption
   return absl::OkStatus();
 }
 
-void TransactionImpl::NoteRead(const TableImpl& table, RowRange rows) {
+void TransactionImpl::RecordRead(const TableImpl& table, RowRange rows) {
+  ABSL_ASSERT(snapshot_ != nullptr && "a read has begun");
   // A loop that reads one row again and again.
   if (!reads_.empty() && reads_.back().table == &table && reads_.back().rows == rows) return;
   reads_.push_back({&table, std::move(rows), snapshot_->sequence()});
@@ -89,7 +93,7 @@ absl::StatusOr<Row> TransactionImpl::ReadRow(const TableImpl& table, std::string
   const bool is_own = own_->Has(table.route->table_id(), row);
   absl::StatusOr<Row> found = is_own ? ReadOverlaid(table, row, filter, at_snapshot)
                                      : table.ReadRowUncounted(row, filter, at_snapshot);
-  if (found.ok()) NoteRead(table, RowRange::Single(row));
+  if (found.ok()) RecordRead(table, RowRange::Single(row));
   return found;
 }
 
@@ -152,7 +156,7 @@ std::unique_ptr<RowSource> TransactionImpl::ReadRows(TableImpl* table, const Row
   ReadOptions at_snapshot = options;
   at_snapshot.snapshot = snapshot_;
   std::vector<RowRange> ranges = rows.Normalized();
-  for (const RowRange& range : ranges) NoteRead(*table, range);
+  for (const RowRange& range : ranges) RecordRead(*table, range);
   return std::make_unique<RowReaderImpl>(shared, std::move(ranges), filter, at_snapshot,
                                          own_->empty() ? nullptr : own_);
 }
@@ -171,7 +175,7 @@ absl::StatusOr<Row> TransactionImpl::ReadRowWith(const TableImpl& table, std::st
   }
   absl::StatusOr<Row> found = ReadOverlaid(table, row, filter, at_snapshot);
   own->Truncate(table_id, row, size);
-  if (found.ok()) NoteRead(table, RowRange::Single(row));
+  if (found.ok()) RecordRead(table, RowRange::Single(row));
   return found;
 }
 

@@ -78,7 +78,7 @@ class TransactionImpl {
   absl::StatusOr<Row> ReadOverlaid(const TableImpl& table, std::string_view row,
                                    const Filter& filter, const ReadOptions& options);
   // At the snapshot.
-  void NoteRead(const TableImpl& table, RowRange rows);
+  void RecordRead(const TableImpl& table, RowRange rows);
   // The own writes, for a change: a stream that reads has its own.
   OwnWrites* ChangeOwn();
   void MakeOwn();

@@ -1,5 +1,7 @@
 #include "bigtable/write_batch.h"
 
+#include "absl/base/macros.h"
+
 #include "bigtable/table.h"
 
 #include "backend/table_backend.h"
@@ -38,6 +40,7 @@ void WriteBatch::Add(Table* table, const RowMutation& mutation, uint64_t observe
 }
 
 void WriteBatch::Truncate(size_t i) {
+  ABSL_ASSERT(i <= mutations_.size() && "only what was added can be taken back");
   if (i == mutations_.size()) return;
   bytes_.resize(mutations_[i].begin);
   mutations_.resize(i);

@@ -190,7 +190,7 @@ class StorageControlTest : public QuotaControlTest {
   void SetStored(uint64_t of_table, uint64_t of_alice) {
     stored_.tables[kTable] = of_table;
     stored_.owners["alice"] = of_alice;
-    quotas_.NoteChange();
+    quotas_.MarkChanged();
     quotas_.RefreshStorage();
   }
 
@@ -214,7 +214,7 @@ TEST_F(StorageControlTest, AMutationIsRefusedOnceTheQuotaIsExceeded) {
   SetStored(99, 0);
   EXPECT_OK(Set({"g"}, 3));
   stored_ = {};  // nothing is known of the table
-  quotas_.NoteChange();
+  quotas_.MarkChanged();
   quotas_.RefreshStorage();
   EXPECT_OK(Set({"g"}, 100));
   EXPECT_OK(Set({"g"}, 1));
@@ -262,14 +262,14 @@ TEST_F(StorageControlTest, StorageIsAddedUpAfterAChangeAndFromTimeToTime) {
   now_ += 1;
   quotas_.RefreshStorage();
   EXPECT_EQ(sums_, 2);
-  quotas_.NoteChange();
+  quotas_.MarkChanged();
   quotas_.RefreshStorage();
   EXPECT_EQ(sums_, 3);
   quotas_.RefreshStorage();
   EXPECT_EQ(sums_, 3);
   // It takes at most a twentieth of the time.
   sum_takes_ = 10 * kMilli;
-  quotas_.NoteChange();
+  quotas_.MarkChanged();
   quotas_.RefreshStorage();
   EXPECT_EQ(sums_, 4);
   now_ += 200 * kMilli - 1;

@@ -18,7 +18,7 @@ class StallNoticesTest : public testing::Test {
     for (absl::Duration passed; passed < time; passed += absl::Milliseconds(1)) {
       now_ = now_ + absl::Milliseconds(1);
       const auto change =
-          notices_.Note(reason, waited * absl::FDivDuration(absl::Milliseconds(1), time), now_);
+          notices_.Record(reason, waited * absl::FDivDuration(absl::Milliseconds(1), time), now_);
       if (!change.has_value()) continue;
       absl::StrAppend(&reported_, reported_.empty() ? "" : ", ", static_cast<int>(change->before),
                       " to ", static_cast<int>(change->now), " after ",

@@ -12,10 +12,10 @@ TEST(WorkMeterTest, TheExpansionIsThatOfFilesOfAMegabyteAndMore) {
   constexpr uint64_t kMegabyte = 1 << 20;
   WorkMeter meter;
   const uint64_t before = meter.BeginCompaction(1000);
-  meter.NoteExpansion(kMegabyte - 1, 1000);
-  meter.NoteExpansion(kMegabyte, 0);
+  meter.RecordExpansion(kMegabyte - 1, 1000);
+  meter.RecordExpansion(kMegabyte, 0);
   EXPECT_EQ(meter.BeginCompaction(1000), before);
-  for (int i = 0; i < 100; ++i) meter.NoteExpansion(kMegabyte, kMegabyte / 4);
+  for (int i = 0; i < 100; ++i) meter.RecordExpansion(kMegabyte, kMegabyte / 4);
   EXPECT_NEAR(static_cast<double>(meter.BeginCompaction(1000)), 4000, 10);
 }
 

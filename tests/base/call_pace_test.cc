@@ -1,7 +1,6 @@
-#include "base/call_pace.h"
-
 #include "gtest/gtest.h"
 
+#include "base/call_limits.h"
 #include "support/expect_status.h"
 
 namespace bigtable {

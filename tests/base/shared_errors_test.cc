@@ -1,10 +1,10 @@
-#include "base/shared_errors.h"
-
 #include <string>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+
+#include "base/status.h"
 
 namespace bigtable {
 namespace {

@@ -1,7 +1,5 @@
 // CopyShort copies like memcpy, and neither writes nor reads outside the range: the source ends
 // with its allocation, which AddressSanitizer checks.
-#include "base/short_copy.h"
-
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -9,6 +7,7 @@
 
 #include "gtest/gtest.h"
 
+#include "base/key_buffer.h"
 #include "support/random.h"
 
 namespace bigtable {

@@ -101,12 +101,12 @@ TEST_F(ServerDirectoryTest, ARemovedServerAndItsLogAreGone) {
 TEST_F(ServerDirectoryTest, ALogThatIsNotedToBeDoneIsNotNeededAndRemovedLater) {
   const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(servers_->Fence(name));
-  ASSERT_OK(servers_->NoteDone(name));  // its last mutation was not noted: the whole log counts
+  ASSERT_OK(servers_->RecordDone(name));  // its last mutation was not noted: the whole log counts
   ASSERT_OK_AND_ASSIGN(ServerDirectory::Needed needed, servers_->NeededOf(name));
   EXPECT_TRUE(needed.is_needed);
-  ASSERT_OK(servers_->NoteLast(name, 7));
-  ASSERT_OK(servers_->NoteDone(name));
-  ASSERT_OK(servers_->NoteDone(name));
+  ASSERT_OK(servers_->RecordLast(name, 7));
+  ASSERT_OK(servers_->RecordDone(name));
+  ASSERT_OK(servers_->RecordDone(name));
   ASSERT_OK(Open());
   EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(name));
   ASSERT_OK_AND_ASSIGN(needed, servers_->NeededOf(name));
@@ -190,12 +190,12 @@ TEST_F(ServerDirectoryTest, TheLastMutationOfAFencedServerIsNotedOnce) {
   EXPECT_EQ(show(), "all");
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "all");
-  ASSERT_OK(servers_->NoteLast(name, 77));
+  ASSERT_OK(servers_->RecordLast(name, 77));
   EXPECT_EQ(show(), "77");
-  ASSERT_OK(servers_->NoteLast(name, 78));  // a later master, with another number
+  ASSERT_OK(servers_->RecordLast(name, 78));  // a later master, with another number
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "77");
-  ASSERT_OK(servers_->NoteLast("server-41", 7));  // has no file
+  ASSERT_OK(servers_->RecordLast("server-41", 7));  // has no file
   ASSERT_OK(servers_->Remove(name));
   EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
   EXPECT_STATUS(kNotFound, name, session_->Read(ServerLock::FileOf(name)));
@@ -218,13 +218,13 @@ TEST_F(ServerDirectoryTest, WhatAFencedServerHasFlushedIsNotedBesideItsLastMutat
   };
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "all, 0 flushed");
-  ASSERT_OK(servers_->NoteFlushed(name, 80));
+  ASSERT_OK(servers_->RecordFlushed(name, 80));
   EXPECT_EQ(show(), "all, 80 flushed");
-  ASSERT_OK(servers_->NoteLast(name, 77));
-  ASSERT_OK(servers_->NoteFlushed(name, 79));
+  ASSERT_OK(servers_->RecordLast(name, 77));
+  ASSERT_OK(servers_->RecordFlushed(name, 79));
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "77, 80 flushed");
-  ASSERT_OK(servers_->NoteFlushed("server-41", 7));  // has no file
+  ASSERT_OK(servers_->RecordFlushed("server-41", 7));  // has no file
 }
 
 // Without its file, the whole log would be read.
@@ -233,7 +233,7 @@ TEST_F(ServerDirectoryTest, AfterNoteLastTheLogIsRemovedBeforeTheFile) {
     const std::string name = AddServer(ServerRole::kUser);
     ASSERT_OK(Open());
     ASSERT_OK(servers_->Fence(name));
-    ASSERT_OK(servers_->NoteLast(name, 77));
+    ASSERT_OK(servers_->RecordLast(name, 77));
     FaultyFileSystem faulty(&file_system_);
     ServerDirectory cut_short(&faulty, session_.get(), directory_);
     ASSERT_OK(cut_short.Load());

@@ -1,7 +1,7 @@
 // The last tablet to drop its reference removes a shared file, whichever tablet that is.
-#include "cluster/shared_files.h"
-
 #include "gtest/gtest.h"
+
+#include "cluster/environment.h"
 
 namespace bigtable {
 namespace {

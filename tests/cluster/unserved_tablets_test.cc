@@ -19,7 +19,7 @@ namespace {
 class UnservedTabletsTest : public testing::Test {
  protected:
   void Note(const TabletId& id, std::string_view begin_row, std::string_view why) {
-    unserved_.NoteFailure(id, "t", begin_row, absl::UnavailableError(std::string(why)));
+    unserved_.RecordFailure(id, "t", begin_row, absl::UnavailableError(std::string(why)));
   }
   std::string Why(uint64_t table_id, std::string_view row) const {
     bool is_over = true;
@@ -79,7 +79,7 @@ TEST_F(UnservedTabletsTest, ATabletThatIsServedIsForgotten) {
 }
 
 TEST_F(UnservedTabletsTest, WithoutAnAssignmentNoTabletIsServed) {
-  unserved_.NoteAssignment(absl::UnavailableError("no servers"));
+  unserved_.RecordAssignment(absl::UnavailableError("no servers"));
   EXPECT_EQ(Why(5, "m"), "1 times: no servers");
   ASSERT_EQ(unserved_.List().size(), 1u);
   EXPECT_EQ(unserved_.List()[0].table, "");
@@ -87,7 +87,7 @@ TEST_F(UnservedTabletsTest, WithoutAnAssignmentNoTabletIsServed) {
   EXPECT_EQ(Why(6, "m"), "1 times: no file");
   ASSERT_EQ(unserved_.List().size(), 1u);
   EXPECT_EQ(unserved_.List()[0].table, "t");
-  unserved_.NoteAssignment(absl::OkStatus());
+  unserved_.RecordAssignment(absl::OkStatus());
   EXPECT_EQ(Why(5, "m"), "unknown");
   EXPECT_EQ(Why(6, "m"), "unknown");
   EXPECT_TRUE(unserved_.List().empty());

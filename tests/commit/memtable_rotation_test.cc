@@ -87,7 +87,7 @@ TEST_F(MemtableRotationTest, TheLogHasMutationsOfADeletedTableUntilTheyAreErased
   EXPECT_FALSE(server_->rotation().HasLogged(kOtherTableId));
   server_->RemoveTablet(tablet_->id());
   EXPECT_TRUE(server_->rotation().HasLogged(kOtherTableId));
-  server_->rotation().NoteErased(server_->visible());
+  server_->rotation().MarkErased(server_->visible());
   EXPECT_FALSE(server_->rotation().HasLogged(kOtherTableId));
 }
 

@@ -170,7 +170,7 @@ class History {
       ASSERT_TRUE(IsWellFormed(entries.key()));
       ASSERT_LT(last_key, entries.key()) << "out of order: " << DebugString(entries.key());
       last_key = entries.key();
-      output->NoteSequence(VersionOf(entries.key()).sequence);
+      output->RecordSequence(VersionOf(entries.key()).sequence);
       output->Add(entries.key(), entries.value());
     }
     ASSERT_TRUE(entries.status().ok());
@@ -335,7 +335,7 @@ class History {
   // Applies the mutation at `last_`.
   void Store(const ModelMutation& mutation) {
     model_.Apply(last_, NowMicros(), mutation);
-    runs_[0]->NoteSequence(last_);
+    runs_[0]->RecordSequence(last_);
     uint32_t ordinal = 0;
     for (const ModelOperation& op : mutation.operations) {
       std::string key = RowPrefix(mutation.row);

@@ -26,9 +26,9 @@ TabletLoad Load(int number, size_t server, uint64_t bytes, absl::Duration call_t
 class BalancerTest : public testing::Test {
  protected:
   // The second look, ten seconds after the first.
-  std::optional<Balancer::Move> Look(const std::vector<TabletLoad>& tablets, size_t servers) {
+  std::optional<Balancer::Move> ChooseMove(const std::vector<TabletLoad>& tablets, size_t servers) {
     now_ = now_ + absl::Seconds(10);
-    return balancer_.Look(tablets, servers, now_);
+    return balancer_.ChooseMove(tablets, servers, now_);
   }
 
   Balancer balancer_;
@@ -37,8 +37,8 @@ class BalancerTest : public testing::Test {
 
 TEST_F(BalancerTest, TheFirstLookMovesNothing) {
   const std::vector<TabletLoad> tablets = {Load(0, 0, kGigabyte), Load(1, 0, kGigabyte)};
-  EXPECT_FALSE(Look(tablets, 2).has_value());
-  const auto move = Look(tablets, 2);
+  EXPECT_FALSE(ChooseMove(tablets, 2).has_value());
+  const auto move = ChooseMove(tablets, 2);
   ASSERT_TRUE(move.has_value());
   EXPECT_EQ(move->to, 1u);
 }
@@ -46,8 +46,8 @@ TEST_F(BalancerTest, TheFirstLookMovesNothing) {
 TEST_F(BalancerTest, MovesTheTabletThatBringsServersClosest) {
   const std::vector<TabletLoad> tablets = {Load(0, 0, 6 * kGigabyte), Load(1, 0, kGigabyte),
                                            Load(2, 0, 3 * kGigabyte), Load(3, 2, 2 * kGigabyte)};
-  Look(tablets, 3);
-  const auto move = Look(tablets, 3);
+  ChooseMove(tablets, 3);
+  const auto move = ChooseMove(tablets, 3);
   ASSERT_TRUE(move.has_value());
   EXPECT_EQ(move->tablet, 0u);  // 4, 6 and 2; with tablet 3 it would be 7, 3 and 2
   EXPECT_EQ(move->to, 1u);
@@ -55,20 +55,21 @@ TEST_F(BalancerTest, MovesTheTabletThatBringsServersClosest) {
 
 TEST_F(BalancerTest, ALargeTabletDoesNotGoBackAndForth) {
   const std::vector<TabletLoad> tablets = {Load(0, 0, 10 * kGigabyte), Load(1, 1, kGigabyte / 10)};
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Look(tablets, 2).has_value());
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(ChooseMove(tablets, 2).has_value());
 }
 
 TEST_F(BalancerTest, LeavesSmallDatabasesThatAreNotBusyAlone) {
   std::vector<TabletLoad> tablets;
   for (int i = 0; i < 10; ++i) tablets.push_back(Load(i, 0, 10 << 20));
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(Look(tablets, 2).has_value());
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(ChooseMove(tablets, 2).has_value());
 }
 
 TEST_F(BalancerTest, MovesABusyTabletAwayFromAnother) {
   absl::Duration busy;
   std::optional<Balancer::Move> move;
   for (int i = 0; i < 3 && !move.has_value(); ++i) {
-    move = Look({Load(0, 0, 1 << 20, busy), Load(1, 0, 1 << 20, busy), Load(2, 1, 1 << 20)}, 2);
+    move =
+        ChooseMove({Load(0, 0, 1 << 20, busy), Load(1, 0, 1 << 20, busy), Load(2, 1, 1 << 20)}, 2);
     busy += absl::Seconds(5);
   }
   ASSERT_TRUE(move.has_value());
@@ -78,7 +79,8 @@ TEST_F(BalancerTest, MovesABusyTabletAwayFromAnother) {
 
 TEST_F(BalancerTest, OldCallTimeIsForgotten) {
   const auto look = [&] {
-    return Look({Load(0, 0, 1 << 20, absl::Hours(1)), Load(1, 0, 1 << 20, absl::Hours(1))}, 2);
+    return ChooseMove({Load(0, 0, 1 << 20, absl::Hours(1)), Load(1, 0, 1 << 20, absl::Hours(1))},
+                      2);
   };
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(look().has_value());
 }
@@ -106,7 +108,7 @@ TEST_F(BalancerTest, RandomLoadsBecomeStable) {
     int moves = 0;
     constexpr SteadyTime kBegin = SteadyTime::FromNanos(0);
     for (SteadyTime now = kBegin;; now = now + absl::Seconds(10)) {
-      const auto move = balancer.Look(tablets, servers, now);
+      const auto move = balancer.ChooseMove(tablets, servers, now);
       if (!move.has_value() && now > kBegin) break;
       if (!move.has_value()) continue;
       const double before = unevenness();

@@ -337,7 +337,7 @@ TEST_F(MemtableTest, ValuesAreCopied) {
 }
 
 TEST_F(MemtableTest, ItsSequenceNumbersAreTheSmallestAndTheLargestInAnyOrder) {
-  for (const SequenceNumber sequence : {7u, 11u, 5u, 8u}) memtable_->NoteSequence(sequence);
+  for (const SequenceNumber sequence : {7u, 11u, 5u, 8u}) memtable_->RecordSequence(sequence);
   EXPECT_EQ(memtable_->first_sequence(), 5u);
   EXPECT_EQ(memtable_->last_sequence(), 11u);
 }

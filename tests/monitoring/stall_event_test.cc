@@ -104,17 +104,17 @@ TEST_F(ServerStallEventTest, AStallIsReportedWhenItBeginsAndWhenItEnds) {
       SetMemory(kMuch);
       admit(100);
       SetMemory(0);
-      controller.NoteStall();
+      controller.RecordStall();
     }
     EXPECT_TRUE(log->messages().empty());
 
     SetMemory(kMuch);
     while (controller.total_delay() < absl::Milliseconds(60)) admit(60'000);
     SetMemory(0);
-    controller.NoteStall();
+    controller.RecordStall();
     absl::SleepFor(StallNotices::kEnd + absl::Milliseconds(1));
-    controller.NoteStall();
-    controller.NoteStall();
+    controller.RecordStall();
+    controller.RecordStall();
   }
   EXPECT_EQ(listener_.Take(), (Events{"stall 0 to 1 delayed", "stall 1 to 0"}));
   EXPECT_EQ(log->messages().size(), 2u);

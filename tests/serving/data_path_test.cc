@@ -123,7 +123,7 @@ TEST_F(DataPathTest, StorageIsTakenOfTheQuotas) {
   quotas.SetCaller("ann", {.storage_bytes = 10});
   quotas_.Use(quotas);
   stored_.owners["ann"] = 11;
-  quotas_.NoteChange();
+  quotas_.MarkChanged();
   const DataPath path = Path();
   const auto statuses = Apply(path, {"f", "g", "x"});
   EXPECT_OK(statuses[0]);
@@ -134,7 +134,7 @@ TEST_F(DataPathTest, StorageIsTakenOfTheQuotas) {
   }
   EXPECT_EQ(Entries(), 1u);
   stored_.owners["ann"] = 0;
-  quotas_.NoteChange();
+  quotas_.MarkChanged();
   EXPECT_OK(Apply(path, {"g"})[0]);
 }
 

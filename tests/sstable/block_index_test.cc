@@ -126,17 +126,17 @@ TEST(BlockIndexTest, ASizeThatIsTooLargeForAnyFileIsDamage) {
 TEST(BlockIndexTest, RecordsWhichRowsContinueInTheNextBlock) {
   BlockBuilder builder;
   const std::vector<uint64_t> sizes(200, 100);
-  const auto goes_on = [](size_t block) { return block == 1 || block == 64 || block == 65; };
+  const auto continues = [](size_t block) { return block == 1 || block == 64 || block == 65; };
   for (size_t i = 0; i < sizes.size(); ++i) {
     std::string number;
-    AppendVarint64(&number, sizes[i] * 2 + (i > 0 && goes_on(i - 1) ? 1 : 0));
+    AppendVarint64(&number, sizes[i] * 2 + (i > 0 && continues(i - 1) ? 1 : 0));
     size_t shared;
     ASSERT_TRUE(builder.Add(KeyOf(i), number, &shared));
   }
   std::string block;
   builder.FinishTo(&block);
   ASSERT_OK_AND_ASSIGN(const BlockIndex index, BlockIndex::Load(block, DataSize(sizes)));
-  for (size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(index.RowGoesOn(i), goes_on(i)) << i;
+  for (size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(index.RowContinues(i), continues(i)) << i;
 }
 
 TEST(BlockIndexTest, TheFirstBlockContinuesNoRow) {

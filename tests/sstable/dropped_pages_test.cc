@@ -65,8 +65,8 @@ TEST_F(DroppedPagesTest, ABlockThatWasReadByPositionIsReadInPlaceTheNextTime) {
 // A block that was read by position has been in memory, so its absence counts.
 TEST_F(DroppedPagesTest, ABlockThatWasReadByPositionCountsAsMissingWhenItIsDropped) {
   Open(200);
-  for (int k = 0; k < 4; ++k) residency_->NoteSampleMissing();
-  residency_->NoteKnown(100'000);  // other files' blocks, so that memory is not plentiful
+  for (int k = 0; k < 4; ++k) residency_->CountSampleMissing();
+  residency_->CountKnown(100'000);  // other files' blocks, so that memory is not plentiful
   const uint32_t epoch = residency_->epoch();
   for (size_t i = 0; i < 200; ++i) ASSERT_OK(Read(i));
   EXPECT_EQ(kernel_->positional_reads, 200);

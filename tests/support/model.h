@@ -229,7 +229,7 @@ class ModelTable {
     uint32_t ordinal = 0;
     for (const ModelOperation& op : mutation.operations) {
       const ModelVersion version{sequence, ordinal++};
-      if (ModelCompactionFilter::Changes(op.value)) filtered_.NoteWrite(mutation.row, sequence);
+      if (ModelCompactionFilter::Changes(op.value)) filtered_.RecordWrite(mutation.row, sequence);
       if (op.kind == ModelOperation::Kind::kDeleteRow) {
         row.deletes.push_back(version);
         continue;

@@ -65,7 +65,7 @@ class ModelFilteredCells {
   bool Concerns(const std::string& family) const { return families_.contains(family); }
 
   // A mutation of the row has a value that the filter changes.
-  void NoteWrite(const std::string& row, uint64_t sequence) {
+  void RecordWrite(const std::string& row, uint64_t sequence) {
     writes_[row].sequences.insert(sequence);
   }
   // Whether the row at `sequence` may have a pending cell: it has such a value, and no earlier look

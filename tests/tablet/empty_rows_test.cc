@@ -39,7 +39,7 @@ class EmptyRowsTest : public testing::Test {
               int64_t now = 0) {
     rows_->Report(View(sequence, now), begin, end, 100);
   }
-  void Write(std::string_view row) { rows_->NoteWrite(row, ++last_); }
+  void Write(std::string_view row) { rows_->RecordWrite(row, ++last_); }
   // [b, m) is known to be empty from sequence number 10 on.
   void Know() {
     last_ = 10;
@@ -383,7 +383,7 @@ TEST_F(EmptyRowsTest, ConcurrentReadersAgreeWithTheWriter) {
   Random random(7);
   for (SequenceNumber sequence = 1; sequence <= kWrites; ++sequence) {
     const int row = static_cast<int>(random.Between(0, kRows - 1));
-    rows_->NoteWrite(row_of(row), sequence);
+    rows_->RecordWrite(row_of(row), sequence);
     const int count = counts[row].load(std::memory_order_relaxed);
     history[row][count].store(2 * sequence + (random.OneIn(4) ? 1 : 0), std::memory_order_relaxed);
     counts[row].store(count + 1, std::memory_order_release);

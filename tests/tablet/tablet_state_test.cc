@@ -10,7 +10,6 @@
 #include "gtest/gtest.h"
 
 #include "base/entry_key.h"
-#include "tablet/halves.h"
 
 namespace bigtable {
 namespace {

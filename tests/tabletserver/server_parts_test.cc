@@ -135,7 +135,7 @@ class StallLimitsTest : public testing::Test {
   // "0>1": the change that is reported, if any.
   std::string Note(StallReason reason, absl::Duration waited, absl::Duration later) {
     now_ = now_ + later;
-    const auto change = notices_.Note(reason, waited, now_);
+    const auto change = notices_.Record(reason, waited, now_);
     if (!change.has_value()) return "";
     lasted_ = change->lasted;
     return std::to_string(static_cast<int>(change->before)) + ">" +
@@ -255,7 +255,7 @@ class LinkedLogsTest : public testing::Test {
   }
   // Parts of a batch in these logs.
   void Add(const std::vector<size_t>& in) {
-    std::vector<BatchLogSync::Part> parts;
+    std::vector<BatchLogSync::LinkedLog> parts;
     for (const size_t i : in) {
       const std::string_view part = "part";
       ASSERT_OK(logs_[i]->Append(RecordType::kBatchPart, ++sequence_, {&part, 1}, nullptr));
