@@ -47,6 +47,7 @@
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "base/stripe.h"
+#include "base/thread_roles.h"
 #include "cache/block.h"
 
 namespace bigtable {
@@ -93,24 +94,28 @@ class LastWrites {
   LastWrites& operator=(const LastWrites&) = delete;
 
   // Called before the mutation becomes visible. Each number is larger than the one before.
-  void Record(std::string_view row, SequenceNumber sequence) {
+  void Record(std::string_view row, SequenceNumber sequence)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     std::atomic<SequenceNumber>& last = groups_[GroupOf(Checksum(row))];
     ABSL_ASSERT(last.load(std::memory_order_relaxed) <= sequence && "numbers of writes ascend");
     last.store(sequence, std::memory_order_release);
   }
   // From here on a row may have been written at any sequence number below `floor`, by whatever this
   // server did not note. In a turn among the writes; the floor does not decrease.
-  void RaiseFloor(SequenceNumber floor) {
+  void RaiseFloor(SequenceNumber floor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     ABSL_ASSERT(floor >= floor_ && "the floor does not decrease");
     floor_ = floor;
   }
   // Whether the row may have been written after the read sequence. False is certain if all writes
   // before are noted. Only in a turn among the writes.
-  bool MayBeWrittenAfter(SequenceNumber sequence, std::string_view row) const {
+  bool MayBeWrittenAfter(SequenceNumber sequence, std::string_view row) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     return IsOutdated(sequence) || Of(Checksum(row)) > sequence;
   }
   // Whether any row may have been, by what was not noted. Only in a turn among the writes.
-  bool IsOutdated(SequenceNumber sequence) const { return sequence < floor_; }
+  bool IsOutdated(SequenceNumber sequence) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    return sequence < floor_;
+  }
   // At least the number of the last visible write of the server to the row.
   SequenceNumber Of(uint64_t row_hash) const {
     return groups_[GroupOf(row_hash)].load(std::memory_order_acquire);

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "base/thread_roles.h"
 #include "cluster/tablet_claim.h"
 #include "tablet/tablet_change.h"
 #include "tablet/tablet_state.h"
@@ -162,9 +163,12 @@ absl::Status ServerHost::SetLocation(const TabletId& id) {
 
 absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
                                  const std::vector<DeadLog*>& logs) {
+  constexpr const char* kWhy = "nobody else writes to a tablet that is being loaded";
+  server_writer.Assume(kWhy);
   const bool read_only = environment_->read_only();
   const uint64_t most_memory = server_->environment()->memtable_size;
   const auto write_out = [&]() -> absl::Status {
+    server_writer.Assume(kWhy);
     const SequenceNumber last = environment_->sequences.last();
     // The redo point says that this server has flushed or logged its own mutations up to `last`,
     // too (batch_recovery.h). It has those of the present turn only afterwards.
@@ -178,11 +182,13 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
   }
   for (const DeadLog* log : logs) {
     const auto replay = [&](const MutationRecord& record, SequenceNumber sequence) {
+      server_writer.Assume(kWhy);
       tablet->writer()->Replay(record.mutation.row, record.mutation.operations, sequence,
                                record.server_timestamp);
       return absl::OkStatus();
     };
     const auto between = [&](SequenceNumber) -> absl::Status {
+      server_writer.Assume(kWhy);
       return read_only || tablet->writer()->bytes() < most_memory ? absl::OkStatus() : write_out();
     };
     BT_RETURN_IF_ERROR(log->Read(tablet->rows(), tablet->table_id(), after, replay, between));

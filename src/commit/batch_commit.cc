@@ -51,6 +51,8 @@ bool BatchCommit::TakeTurns(size_t i, const CallLimits& limits, absl::Duration p
 }
 
 void BatchCommit::CommitInTurns() {
+  for (const Server& server : servers_) server.writer->queue()->AssertInTurn();
+  server_writer.Assume("this thread has a turn at each of the servers");
   for (Write* const write : writes_) {
     write->status = Check(write);
     write->is_done = write->superseded.has_value() || !write->status.ok();

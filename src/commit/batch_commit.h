@@ -22,6 +22,7 @@
 #include "base/call_limits.h"
 #include "base/mutex.h"
 #include "base/sequence.h"
+#include "base/thread_roles.h"
 #include "commit/batch_log_sync.h"
 #include "commit/group_writer.h"
 #include "commit/visible_sequence.h"
@@ -123,28 +124,29 @@ class BatchCommit {
   void CommitInTurns();
 
   // Step 1.
-  absl::Status Check(Write* write) const;
-  absl::Status CheckReads(Write* write) const;
+  absl::Status Check(Write* write) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  absl::Status CheckReads(Write* write) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Whether an earlier batch of the group, which is not in the memtables yet, writes to rows that
   // were read.
   bool IsWrittenBefore(const Write& write, const BatchRead& read) const;
   // Step 2. Sets the status of a batch that there is no room for. If there is no memory to log the
   // batch (std::bad_alloc), it is refused, or fails with its servers if a part of it is in a log.
-  void LogIfMemory(Write* write);
-  void Log(Write* write);
-  void TakeNumbers(Write* write);
-  absl::Status Reserve(Write* write, absl::Status* refused);
-  absl::Status Append(Write* write);
+  void LogIfMemory(Write* write) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void Log(Write* write) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void TakeNumbers(Write* write) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  absl::Status Reserve(Write* write, absl::Status* refused)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  absl::Status Append(Write* write) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   void MakePayload(const Write& write, size_t part);
   // Step 3, and the check of the locks.
-  void Secure();
-  static absl::Status Flush(Server* server);
+  void Secure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  static absl::Status Flush(Server* server) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Gives the batches whose servers failed their status, and makes them void.
-  void FailBatches();
+  void FailBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   bool FailBatch(Write* write);
   // Step 4.
-  void ApplyToMemtables(const Write& write);
-  void Publish();
+  void ApplyToMemtables(const Write& write) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void Publish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   Shared* const shared_;
   std::vector<Write*> writes_;

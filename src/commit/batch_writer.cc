@@ -55,6 +55,7 @@ void BatchWriter::CommitGroup(Group group) {
     limits.deadline = std::min(limits.deadline, writes[i]->request.limits.deadline);
   }
   const SteadyTime begin = SteadyTime::Now();
+  batch_leader.Assume("the queue commits one group at a time, and no thread takes over here");
   const bool is_committed =
       leader_.Run(absl::MakeConstSpan(writes.data(), group.size()), limits, Patience());
   const int64_t recent = recent_.load(std::memory_order_relaxed);

@@ -42,6 +42,7 @@
 #include "absl/time/time.h"
 
 #include "base/sequence.h"
+#include "base/thread_roles.h"
 #include "commit/batch_commit.h"
 #include "commit/batch_log_sync.h"
 #include "commit/group_commit.h"
@@ -78,7 +79,7 @@ class BatchWriter {
   void CommitAlone(BatchCommit::Write* write);
 
   BatchCommit::Shared shared_;
-  BatchCommit leader_;              // of the thread that leads
+  BatchCommit leader_ ABSL_GUARDED_BY(batch_leader);
   std::atomic<int64_t> recent_{0};  // how long groups have taken, in nanoseconds
   GroupCommit queue_;
 };

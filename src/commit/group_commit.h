@@ -56,6 +56,7 @@
 
 #include "base/call_limits.h"
 #include "base/mutex.h"
+#include "base/thread_roles.h"
 
 namespace bigtable {
 
@@ -128,10 +129,10 @@ class GroupCommit {
   // the commit function must return without touching anything that later groups use.
   [[nodiscard]] bool Guarded(std::span<Request* const> requests, absl::FunctionRef<void()> call);
 
-  // Whether a turn is under way, of this thread or another: for assertions of code that runs in
-  // one.
-  bool is_in_turn() const {
-    return ended_turns_.load(std::memory_order_relaxed) != turns_.load(std::memory_order_relaxed);
+  // Of the queue of a server's writes: this thread is in a turn. Asserts that some thread is, and
+  // declares to the static analysis that it is this one.
+  void AssertInTurn() const ABSL_ASSERT_EXCLUSIVE_LOCK(server_writer) {
+    ABSL_ASSERT(is_in_turn() && "only a thread in a turn writes at the server");
   }
 
   // Counts so far; they may lag by the group that is being committed.
@@ -144,6 +145,10 @@ class GroupCommit {
 
  private:
   struct Stall;
+
+  bool is_in_turn() const {
+    return ended_turns_.load(std::memory_order_relaxed) != turns_.load(std::memory_order_relaxed);
+  }
 
   // False: the limits, which may be null, have ended, and the request has left the queue.
   [[nodiscard]] bool Enqueue(Request* request, const CallLimits* limits);

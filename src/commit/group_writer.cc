@@ -65,6 +65,7 @@ bool GroupWriter::Apply(const WriteRequest& request, absl::Span<absl::Status> st
 
 void GroupWriter::ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation) {
   queue_.RunExclusive([&] {
+    queue_.AssertInTurn();
     const SequenceNumber sequence = parts_.sequences->Take(1);
     TabletWriter* const writer = tablet->writer();
     writer->Replay(mutation.row, mutation.operations, sequence, writer->NextTimestamp());
@@ -75,6 +76,7 @@ void GroupWriter::ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation)
 // --- A group ---
 
 void GroupWriter::CommitGroup(Group group) {
+  queue_.AssertInTurn();
   if (!parts_.state->serving()) [[unlikely]] {
     parts_.state->RequestRenewal();
     for (GroupCommit::Request* request : group) static_cast<Write*>(request)->superseded = true;
@@ -114,7 +116,10 @@ bool GroupWriter::SecureLog(Group group, bool sync, absl::Status* status) {
   // thread stalls (a flush that has not begun does not count as a stall: CommitLog::PlanSwitch). If
   // this thread is not scheduled until then, what has to be flushed is not this thread's.
   const bool flush = log->NeedsFlush();
-  return queue_.Guarded(group, [&] { *status = Secure(log.get(), flush, sync); });
+  return queue_.Guarded(group, [&] {
+    queue_.AssertInTurn();
+    *status = Secure(log.get(), flush, sync);
+  });
 }
 
 absl::Status GroupWriter::Secure(CommitLog* log, bool flush, bool sync) {
@@ -142,6 +147,7 @@ GroupCommit::TakeOver GroupWriter::TakeOver() {
 // The group went to the log while the server held its lock, so the lock is not checked before the
 // group is logged again.
 void GroupWriter::CommitGroupElsewhere(Group group) {
+  queue_.AssertInTurn();
   const bool sync = std::any_of(group.begin(), group.end(), [](GroupCommit::Request* request) {
     return static_cast<Write*>(request)->request.durability == Durability::kSync;
   });
@@ -407,7 +413,7 @@ void GroupWriter::ApplyToMemtables() {
 
 absl::Status GroupWriter::CheckInTurn(const Tablet& tablet, const TableLayout* layout,
                                       const EncodedMutation& mutation, bool* superseded) const {
-  ABSL_ASSERT(queue_.is_in_turn() && "what is checked stays so until the end of the turn");
+  queue_.AssertInTurn();
   *superseded = tablet.flags().stopped();
   if (!parts_.state->serving()) [[unlikely]] {
     parts_.state->RequestRenewal();
@@ -424,7 +430,7 @@ absl::Status GroupWriter::CheckInTurn(const Tablet& tablet, const TableLayout* l
 
 absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, const CallLimits& limits,
                                        absl::Status* refused) {
-  ABSL_ASSERT(queue_.is_in_turn() && "the thread of a turn appends");
+  queue_.AssertInTurn();
   const absl::Status status = log()->Reserve(payload_size, limits);
   if (status.ok() || log()->failed()) return status;
   *refused = RefusedError(status, payload_size, limits);
@@ -432,7 +438,7 @@ absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, const CallLimits& 
 }
 
 void GroupWriter::ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged) {
-  ABSL_ASSERT(queue_.is_in_turn() && "one thread at a time writes to memtables");
+  queue_.AssertInTurn();
   tablet->writer()->Apply(row, logged.operations, logged.sequence, logged.timestamp,
                           logged.segment);
   rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -45,6 +45,7 @@
 
 #include "base/call_limits.h"
 #include "base/sequence.h"
+#include "base/thread_roles.h"
 #include "commit/batch_log_sync.h"
 #include "commit/group_commit.h"
 #include "commit/memtable_rotation.h"
@@ -143,19 +144,22 @@ class GroupWriter {
   // Whether a mutation that was checked against this schema can be applied now. `*superseded`: the
   // tablet is, or the server has lost its lock. Otherwise the error.
   absl::Status CheckInTurn(const Tablet& tablet, const TableLayout* layout,
-                           const EncodedMutation& mutation, bool* superseded) const;
+                           const EncodedMutation& mutation, bool* superseded) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Reserves room in the log for a record. An error that leaves the log as it was goes to
   // `*refused`.
-  absl::Status ReserveInLog(uint64_t payload_size, const CallLimits& limits, absl::Status* refused);
-  void ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged);
+  absl::Status ReserveInLog(uint64_t payload_size, const CallLimits& limits, absl::Status* refused)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // What was logged up to `last` is in the memtables. It becomes visible by parts().visible.
-  void Acknowledge(SequenceNumber last) {
+  void Acknowledge(SequenceNumber last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     last_acknowledged_.store(last, std::memory_order_release);
   }
   // The server refuses writes because of this error; what was logged in this turn does not count.
-  void Fail(const absl::Status& status);
+  void Fail(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // After a group: rotates memtables if the log is too long, and requests its upkeep.
-  void LimitLog();
+  void LimitLog() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
  private:
   using Group = std::span<GroupCommit::Request* const>;
@@ -175,42 +179,50 @@ class GroupWriter {
   };
 
   const std::string& server_name() const { return parts_.environment->server; }
-  CommitLog* log() const { return parts_.log->appending(); }
+  CommitLog* log() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    return parts_.log->appending();
+  }
 
   void CommitGroup(Group group);
   // The same for a group whose leader stalls in SecureLog, on another thread.
   void CommitGroupElsewhere(Group group);
   GroupCommit::TakeOver TakeOver();
   // Logs the group. `*is_refused`: the error leaves the log as it was.
-  absl::Status LogGroup(Group group, bool* is_refused);
+  absl::Status LogGroup(Group group, bool* is_refused) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Flushes the log if needed and, if `sync`, syncs it. False if the call has stalled and another
   // thread has done the rest.
-  bool SecureLog(Group group, bool sync, absl::Status* status);
-  absl::Status Secure(CommitLog* log, bool flush, bool sync);
+  bool SecureLog(Group group, bool sync, absl::Status* status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  absl::Status Secure(CommitLog* log, bool flush, bool sync)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The error for a record of `bytes` bytes that does not fit into the log, or whose write has
   // ended by its limits.
   absl::Status RefusedError(const absl::Status& status, uint64_t bytes,
                             const CallLimits& limits) const;
   // The rest of a group, once the log has it, or has failed.
-  void FinishGroup(Group group, absl::Status status);
+  void FinishGroup(Group group, absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Nothing of the group is applied, because of this error, and the server refuses writes.
-  void FailGroup(Group group, const absl::Status& status, bool is_measured);
+  void FailGroup(Group group, const absl::Status& status, bool is_measured)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Nothing of the group was logged or is applied, because of this error.
-  void RefuseGroup(Group group, const absl::Status& status, bool is_measured);
+  void RefuseGroup(Group group, const absl::Status& status, bool is_measured)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   void RecordTimes(Group group, const GroupTimes& times);
   // The error of a single mutation, or of a record that is too large for the log, goes to its own
   // status. An error that is returned is one of the log and concerns the whole group.
-  absl::Status LogWrite(Group group, Write* write);
+  absl::Status LogWrite(Group group, Write* write) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The precondition of a write of the group, at its turn.
-  bool MeetsPrecondition(Group group, const Write& write) const;
-  absl::Status LogMutation(Write* write, size_t i);
-  absl::Status LogBatch(Write* write);
+  bool MeetsPrecondition(Group group, const Write& write) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  absl::Status LogMutation(Write* write, size_t i) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  absl::Status LogBatch(Write* write) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Appends a record of a write with these limits. An error that leaves the log as it was goes to
   // `*refused`.
   absl::Status AppendToLog(RecordType type, SequenceNumber sequence,
                            std::span<const std::string_view> parts, const CallLimits& limits,
-                           AppendedRecord* record, absl::Status* refused);
-  void ApplyToMemtables();
+                           AppendedRecord* record, absl::Status* refused)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void ApplyToMemtables() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   const Parts parts_;
   const uint64_t max_log_bytes_;
@@ -223,13 +235,14 @@ class GroupWriter {
 
   // The leader's fields. A thread that takes over continues with them, and the leader that stalled
   // does not touch them any more.
-  std::string header_;
-  BatchPayload batch_;
-  std::vector<Insertion> insertions_;
-  GroupSearch search_;
-  GroupTimes times_{};  // if a write of the group is measured
-  bool upkeep_requested_ = false;
-  uint64_t rotated_for_log_bytes_ = 0;  // the log's length at the last RotateForLog
+  std::string header_ ABSL_GUARDED_BY(server_writer);
+  BatchPayload batch_ ABSL_GUARDED_BY(server_writer);
+  std::vector<Insertion> insertions_ ABSL_GUARDED_BY(server_writer);
+  GroupSearch search_ ABSL_GUARDED_BY(server_writer);
+  GroupTimes times_ ABSL_GUARDED_BY(server_writer){};  // if a write of the group is measured
+  bool upkeep_requested_ ABSL_GUARDED_BY(server_writer) = false;
+  uint64_t rotated_for_log_bytes_ ABSL_GUARDED_BY(server_writer) =
+      0;  // the log's length at the last RotateForLog
 };
 
 }  // namespace bigtable

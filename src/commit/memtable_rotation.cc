@@ -27,6 +27,7 @@ void MemtableRotation::RotateForLog() {
   const std::vector<Active> all = ActiveMemtables();
   std::vector<Active> due;
   std::copy_if(all.begin(), all.end(), std::back_inserter(due), [&](const Active& active) {
+    queue_->AssertInTurn();
     return active.tablet->writer()->active(active.group).first_sequence() <= last &&
            !active.tablet->HasImmutable(active.group);
   });
@@ -40,9 +41,11 @@ void MemtableRotation::RotateForLog() {
 
 absl::Status MemtableRotation::RotateLargest(const CallLimits& limits) {
   const auto rotate = [&] {
+    queue_->AssertInTurn();
     const std::vector<Active> all = ActiveMemtables();
     std::vector<Active> due = all;
-    const auto bytes = [](const Active& active) {
+    const auto bytes = [this](const Active& active) {
+      queue_->AssertInTurn();
       return active.tablet->writer()->active(active.group).bytes();
     };
     std::sort(due.begin(), due.end(),
@@ -62,6 +65,7 @@ absl::Status MemtableRotation::RotateLargest(const CallLimits& limits) {
 
 absl::Status MemtableRotation::RotateAll(Tablet* tablet, const CallLimits& limits) {
   const auto rotate = [&] {
+    queue_->AssertInTurn();
     MutexLock lock(&mutex_);
     Rotate(tablet->shared_from_this());
   };
@@ -72,6 +76,7 @@ absl::Status MemtableRotation::RotateAll(Tablet* tablet, const CallLimits& limit
 
 absl::Status MemtableRotation::RotateEverything(const CallLimits& limits) {
   const auto rotate = [&] {
+    queue_->AssertInTurn();
     MutexLock lock(&mutex_);
     for (const std::shared_ptr<Tablet>& tablet : tablets_->All()) Rotate(tablet);
   };

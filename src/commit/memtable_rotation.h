@@ -33,6 +33,7 @@
 #include "base/mutex.h"
 #include "base/relaxed.h"
 #include "base/sequence.h"
+#include "base/thread_roles.h"
 #include "commit/group_commit.h"
 #include "commit/rotated_tablets.h"
 #include "commit/server_log.h"
@@ -96,9 +97,9 @@ class MemtableRotation {
   // --- For the leader ---
 
   // The tablet was written to: rotates those of its memtables that are full.
-  void RotateFull(Tablet* tablet);
+  void RotateFull(Tablet* tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The log is too long: rotates memtables that have mutations of its older half.
-  void RotateForLog();
+  void RotateForLog() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // --- For other threads; these take a turn among the writes. After an error of the limits nothing
   // is rotated ---
@@ -132,12 +133,14 @@ class MemtableRotation {
   void Add(const std::shared_ptr<Tablet>& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Remove(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The same, because its table was deleted.
-  void RemoveDeleted(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveDeleted(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
   // Splits the tablet. The memtables that this rotates wait until others are due.
-  Tablet::Halves Split(Tablet* tablet, std::string_view row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Tablet::Halves Split(Tablet* tablet, std::string_view row)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
   // Rotates all active memtables of the tablet, which are due then. Does nothing if the tablet is
   // superseded or removed.
-  void Rotate(const std::shared_ptr<Tablet>& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Rotate(const std::shared_ptr<Tablet>& tablet)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
 
  private:
   // The active memtable of a locality group.
@@ -147,13 +150,14 @@ class MemtableRotation {
   };
 
   // All active memtables that are not empty.
-  std::vector<Active> ActiveMemtables() const;
+  std::vector<Active> ActiveMemtables() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Rotates the memtables in `due`, and with them all others unless these are too many.
   void RotateWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
-                        RotationReason reason);
-  void Rotate(const Active& active, RotationReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+                        RotationReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void Rotate(const Active& active, RotationReason reason)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
   // Call it before active memtables of the tablet are rotated or dropped.
-  void MarkLogged(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MarkLogged(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
 
   const Relaxed<uint64_t>* const memtable_size_;
   const ServerTablets* const tablets_;

@@ -146,6 +146,7 @@ CommitLog::Statistics ServerLog::statistics() const {
 
 absl::Status ServerLog::Close() {
   if (!started()) return absl::OkStatus();
+  server_writer.Assume("nothing is written to the server any more");
   BT_RETURN_IF_ERROR(appending_->Close());
   Notify(&EventListener::OnLogSegmentEnded, appending_->end_offset() >> kSegmentShift);
   return absl::OkStatus();

@@ -32,6 +32,7 @@
 #include "base/limited_mutex.h"
 #include "base/mutex.h"
 #include "base/steady_time.h"
+#include "base/thread_roles.h"
 #include "commit/server_tablets.h"
 #include "commit/serving_state.h"
 #include "commit/visible_sequence.h"
@@ -50,11 +51,11 @@ class ServerLog {
   ServerLog& operator=(const ServerLog&) = delete;
 
   // The server begins to write to this log. Called once; the server has its name by then.
-  void Use(std::shared_ptr<CommitLog> log);
+  void Use(std::shared_ptr<CommitLog> log) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Whether Use() was called. Before that, nothing writes to the server.
   bool started() const { return started_.load(std::memory_order_acquire); }
   // For the leader, once the log has started.
-  CommitLog* appending() const { return appending_; }
+  CommitLog* appending() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) { return appending_; }
   // For all other threads, and for a leader whose call may outlast its lead: null before Use() and
   // after Drop().
   std::shared_ptr<CommitLog> Get() const {
@@ -64,12 +65,13 @@ class ServerLog {
 
   // Notifies the listener of the segments that the log has begun since the last call; `was_ended`:
   // the one before the newest has its end record. For the leader.
-  void ReportSegments(bool was_ended);
+  void ReportSegments(bool was_ended) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The way out of a failure of the log (CommitLog::StartNewSegment). No record is needed: all that
   // was applied is in SSTables, and the rest was never acknowledged. In a turn among the writes.
-  absl::Status StartNewSegment(const CallLimits& limits = {});
+  absl::Status StartNewSegment(const CallLimits& limits = {})
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // CommitLog::StartNextSegment. In a turn among the writes.
-  absl::Status StartNextSegment();
+  absl::Status StartNextSegment() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // CommitLog::PrepareFreshSpare. A server that has ended, or has no log, is ready.
   absl::StatusOr<bool> PrepareFreshSpare(const CallLimits& limits = {});
 
@@ -121,7 +123,7 @@ class ServerLog {
   std::string directory_;           // of the log; set before started_
   std::atomic<bool> started_{false};
   std::atomic<bool> is_copied_{false};  // by MakeDurable(), and still needed
-  uint64_t notified_segment_ = 0;       // of ReportSegments
+  uint64_t notified_segment_ ABSL_GUARDED_BY(server_writer) = 0;  // of ReportSegments
   // Of TrimIfIdle: where the log ended at the last call, and since when it has ended there.
   uint64_t idle_end_ = 0;
   SteadyTime idle_since_;

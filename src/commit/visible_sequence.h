@@ -18,6 +18,7 @@
 #include "absl/base/macros.h"
 
 #include "base/sequence.h"
+#include "base/thread_roles.h"
 
 namespace bigtable {
 
@@ -34,15 +35,18 @@ class VisibleSequence {
     const SequenceNumber sequence = sequence_.load(std::memory_order_acquire);
     return sequence <= kMaxSequence ? sequence : Decide(sequence);
   }
-  void Set(SequenceNumber sequence) {
+  void Set(SequenceNumber sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     ABSL_ASSERT(sequence >= get() && "the visible sequence number never decreases");
     sequence_.store(sequence, std::memory_order_release);
   }
   // Does nothing if the present number is larger.
-  void Advance(SequenceNumber sequence) { Set(std::max(get(), sequence)); }
+  void Advance(SequenceNumber sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    Set(std::max(get(), sequence));
+  }
 
   // From here on the number is `sequence` if `published`, which outlives this, is at least `turn`.
-  void Prepare(SequenceNumber sequence, const PublishedTurn* published, uint64_t turn) {
+  void Prepare(SequenceNumber sequence, const PublishedTurn* published, uint64_t turn)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     ABSL_ASSERT(sequence >= get() && "the visible sequence number never decreases");
     ABSL_ASSERT(published->load(std::memory_order_relaxed) < turn && "the turn is not over");
     // Each is a release: a reader that sees one of them sees that the last Complete is over.
@@ -52,7 +56,7 @@ class VisibleSequence {
     sequence_.store(sequence | kPrepared, std::memory_order_release);
   }
   // After Prepare, and after `published` was set: the number is the prepared one.
-  void Complete() {
+  void Complete() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     ABSL_ASSERT((sequence_.load(std::memory_order_relaxed) & kPrepared) != 0 &&
                 "a number was prepared");
     sequence_.store(sequence_.load(std::memory_order_relaxed) & ~kPrepared,

@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<CommitLog>> CommitLog::Create(FileSystem* file_sy
 }
 
 absl::Status CommitLog::Start() {
+  server_writer.Assume("the log is new");
   BT_RETURN_IF_ERROR(CreateLogDirectory(file_system_, directory_));
   const LimitedMutexLock prepare(&prepare_mutex_);
   BT_RETURN_IF_ERROR(WriteState({.secret = secret_}));

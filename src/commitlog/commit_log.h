@@ -106,6 +106,7 @@
 #include "base/mutex.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
+#include "base/thread_roles.h"
 #include "commitlog/log_format.h"
 #include "commitlog/log_segment.h"
 #include "commitlog/log_state.h"
@@ -170,15 +171,16 @@ class CommitLog {
   // The limits end a wait for another thread that makes the next segment.
   absl::Status Append(RecordType type, SequenceNumber sequence,
                       std::span<const std::string_view> parts, AppendedRecord* out,
-                      const CallLimits& limits = {});
+                      const CallLimits& limits = {}) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // Makes room for a record with a payload of this size: after OK, the next Append of at most so
   // many bytes does not fail for lack of space. Errors are those of Append.
-  absl::Status Reserve(uint64_t payload_size, const CallLimits& limits = {});
+  absl::Status Reserve(uint64_t payload_size, const CallLimits& limits = {})
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // Writes appended records to files that are not mapped. An error makes the log fail: see
   // StartNewSegment.
-  absl::Status Flush();
+  absl::Status Flush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   bool NeedsFlush() const { return unflushed_.load(std::memory_order_relaxed); }
   const std::string& directory() const { return directory_; }
   // Whether every Append, Flush and Sync returns an error until StartNewSegment.
@@ -195,7 +197,7 @@ class CommitLog {
   // then return anything, and its thread must not make another. Continues in the other file. If
   // that is impossible (there is no spare, a second call stalls, or too much is at risk), waits for
   // the stalled call. After OK no appended record needs Flush; they are not synced.
-  absl::Status SwitchFile();
+  absl::Status SwitchFile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // A failed log returns its error from every Append and Sync: after a failed write or sync,
   // nothing is known about the bytes since the last success, and another sync could succeed without
@@ -206,7 +208,8 @@ class CommitLog {
   // the flushed files (METADATA's log), the flush must be made durable in another way, such as by
   // flushing the root tablet's memtable too. Does nothing to a log that has not failed.
   // The limits end waits for other threads; here and in upkeep they do not end the own calls.
-  absl::Status StartNewSegment(const CallLimits& limits = {});
+  absl::Status StartNewSegment(const CallLimits& limits = {})
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // Two steps after which nothing is left of earlier records, once they are released. First the
   // spare is replaced by a new file that has never had other records; from then on the files of the
@@ -217,7 +220,8 @@ class CommitLog {
       ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
   // Then the log continues in the spare: for the appending thread. If an append has done that
   // since, it continues in one more new file, which does no harm.
-  absl::Status StartNextSegment() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
+  absl::Status StartNextSegment() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer)
+      ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
 
   // Makes the log fail with `status`, which is not OK: its user cannot guarantee an appended
   // record, and recovers as described above. The first failure stays.
@@ -225,7 +229,7 @@ class CommitLog {
 
   // Syncs everything and writes an end record, so that replay knows that nothing is missing.
   // Afterwards only queries and ReleaseThrough are allowed.
-  absl::Status Close();
+  absl::Status Close() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // Records up to `sequence` are no longer needed: their data is durable elsewhere, and METADATA
   // says so, in a record that was attested. Cheap; PrepareSpare handles the files.
@@ -263,7 +267,9 @@ class CommitLog {
   uint64_t end_offset() const { return end_.load(std::memory_order_acquire); }
   uint64_t synced_offset() const { return synced_.load(std::memory_order_acquire); }
   // The number of records, for the appending thread.
-  uint64_t records() const { return records_.load(std::memory_order_relaxed); }
+  uint64_t records() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    return records_.load(std::memory_order_relaxed);
+  }
   Statistics statistics() const;
 
  private:
@@ -294,19 +300,23 @@ class CommitLog {
   absl::Status Start() ABSL_LOCKS_EXCLUDED(prepare_mutex_, mutex_);
 
   // Append and its helpers.
-  absl::Status CheckAppend(RecordType type, SequenceNumber sequence, uint64_t payload_size) const;
+  absl::Status CheckAppend(RecordType type, SequenceNumber sequence, uint64_t payload_size) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   void Store(RecordType type, SequenceNumber sequence, uint64_t payload_size,
-             std::span<const std::string_view> parts, AppendedRecord* out);
-  absl::Status NextSegment(uint64_t record_size, const CallLimits& limits);
+             std::span<const std::string_view> parts, AppendedRecord* out)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  absl::Status NextSegment(uint64_t record_size, const CallLimits& limits)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // False if there is no spare of this size. An error leaves the log unchanged.
-  absl::StatusOr<bool> SwitchToSpare(uint64_t least_size) ABSL_LOCKS_EXCLUDED(mutex_);
-  void StoreEnd(uint64_t next_number);
+  absl::StatusOr<bool> SwitchToSpare(uint64_t least_size)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) ABSL_LOCKS_EXCLUDED(mutex_);
+  void StoreEnd(uint64_t next_number) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The log continues in live_.back(), which has its memory. Allocates nothing.
-  void Activate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SetPosition(uint64_t position);
+  void Activate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
+  void SetPosition(uint64_t position) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // Flush, Sync and their helpers.
-  Call BeginFlush() ABSL_LOCKS_EXCLUDED(mutex_);
+  Call BeginFlush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status EndFlush(const Call& call, absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   bool BeginSync(uint64_t target, Call* call, absl::Status* outcome) ABSL_LOCKS_EXCLUDED(mutex_);
   void EndSync(const Call& call, const absl::Status& status, absl::Duration took)
@@ -325,9 +335,11 @@ class CommitLog {
   bool BeginSwitch(Switch* plan) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Repeat(Switch* plan);
   absl::Status CopyRecords(const Piece& piece, Switch* plan);
-  absl::Status WriteSwitchRecord(const Switch& plan);
-  void EndSwitch(const Switch& plan) ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status GoOnInSlowFile() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status WriteSwitchRecord(const Switch& plan) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void EndSwitch(const Switch& plan) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status GoOnInSlowFile() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // PrepareSpare and its helpers.
   absl::Status Prepare(uint64_t least_size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(prepare_mutex_);
@@ -355,15 +367,18 @@ class CommitLog {
   const Ref<SegmentReturns> returns_;
 
   // Used only by the appending thread.
-  LogSegment* active_ = nullptr;  // live_.back()
-  char* memory_ = nullptr;        // of active_
-  bool mapped_ = false;           // memory_ is active_'s mapping
-  bool direct_ = false;           // mapped_, and nothing before it has to be flushed
-  uint64_t position_ = 0;         // position of the next record in active_
-  uint64_t flushed_ = 0;          // written up to here in active_, if it is not mapped
-  SequenceNumber appended_ = 0;   // the last record's sequence number
-  bool closed_ = false;
-  std::vector<Piece> unflushed_pieces_;  // of the segments before active_
+  LogSegment* active_ ABSL_GUARDED_BY(server_writer) = nullptr;  // live_.back()
+  char* memory_ ABSL_GUARDED_BY(server_writer) = nullptr;        // of active_
+  bool mapped_ ABSL_GUARDED_BY(server_writer) = false;           // memory_ is active_'s mapping
+  bool direct_ ABSL_GUARDED_BY(server_writer) =
+      false;  // mapped_, and nothing before it has to be flushed
+  uint64_t position_ ABSL_GUARDED_BY(server_writer) = 0;  // position of the next record in active_
+  uint64_t flushed_ ABSL_GUARDED_BY(server_writer) =
+      0;  // written up to here in active_, if it is not mapped
+  SequenceNumber appended_ ABSL_GUARDED_BY(server_writer) = 0;  // the last record's sequence number
+  bool closed_ ABSL_GUARDED_BY(server_writer) = false;
+  std::vector<Piece> unflushed_pieces_
+      ABSL_GUARDED_BY(server_writer);  // of the segments before active_
 
   // Written by the appending thread.
   std::atomic<bool> unflushed_{false};

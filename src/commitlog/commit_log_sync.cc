@@ -64,6 +64,7 @@ absl::Status CommitLog::EndFlush(const Call& call, absl::Status status) {
     EndAbandoned(call, status);
     return absl::AbortedError(Cat("the log ", directory_, " has continued without this call"));
   }
+  server_writer.Assume("the turn of the call is not over");
   ABSL_ASSERT(call.end == active_->base() + position_ && "nothing was appended meanwhile");
   flushing_ = false;
   changed_.SignalAll();

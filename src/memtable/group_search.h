@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "base/prefetch.h"
+#include "base/thread_roles.h"
 #include "memtable/memtable.h"
 
 namespace bigtable {
@@ -29,11 +30,11 @@ class GroupSearch {
   // Adds a key that will be inserted into the memtable, or the beginning of such keys. At most
   // kMost since the last Clear. Nothing is searched if the memtable is small, or the key is likely
   // to follow the last one.
-  void Add(Memtable* memtable, std::string_view key);
-  void Run();
+  void Add(Memtable* memtable, std::string_view key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void Run() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The next insertions into the memtable of key `i`, which still exists, begin where the key's
   // search has ended, if they are near.
-  void Use(size_t i) const;
+  void Use(size_t i) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   void Clear() { count_ = 0; }
 
  private:

@@ -107,7 +107,10 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
     // A node that is full needs the nodes before it on all levels.
     if (node == nullptr ||
         node->order.load(std::memory_order_relaxed).count() == SlotOrder::kSlots) {
-      Descend(list, target, [this](size_t level, Node* found) { splice_[level] = found; });
+      Descend(list, target, [this](size_t level, Node* found) {
+        server_writer.Assume("it is called in Insert");
+        splice_[level] = found;
+      });
       node = splice_[0];
     }
   }

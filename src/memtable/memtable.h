@@ -41,6 +41,7 @@
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "base/shortcuts.h"
+#include "base/thread_roles.h"
 #include "memtable/key_numbers.h"
 #include "memtable/memtable_node.h"
 #include "monitoring/tablet_counters.h"
@@ -95,12 +96,14 @@ class Memtable final : public RefCounted {
 
   // Adds an entry. `key` must be new: no entry has the same row, column, timestamp and version.
   // Copies the value.
-  void Add(std::string_view key, std::string_view value);
+  void Add(std::string_view key, std::string_view value)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The same, but `value` is in `owner`, to which the memtable keeps a reference.
-  void AddPinned(std::string_view key, std::string_view value, const RefCounted* owner);
+  void AddPinned(std::string_view key, std::string_view value, const RefCounted* owner)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Records that an entry has this sequence number. Numbers ascend, except when a sorted log is
   // replayed, where they come in any order.
-  void RecordSequence(SequenceNumber sequence) {
+  void RecordSequence(SequenceNumber sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     const SequenceNumber first = first_sequence();
     if (first == 0 || sequence < first) {
       first_sequence_.store(sequence, std::memory_order_relaxed);
@@ -163,7 +166,7 @@ class Memtable final : public RefCounted {
 
     List(KeyNumbers n, Node* first) : numbers(std::move(n)), head(first) {}
     // Writer only.
-    void Raise(size_t node_height) {
+    void Raise(size_t node_height) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
       if (node_height <= height.load(std::memory_order_relaxed)) return;
       height.store(node_height, std::memory_order_release);
     }
@@ -193,26 +196,29 @@ class Memtable final : public RefCounted {
 
   // --- Writer only ---
 
-  void Insert(std::string_view key, const char* value, size_t value_size);
+  void Insert(std::string_view key, const char* value, size_t value_size)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The last node that begins before the target, if near_ begins before it too, and is at most a
   // few nodes away. Then near_ becomes this node. Otherwise null, and near_ is given up.
-  Node* FindNear(const Target& target);
+  Node* FindNear(const Target& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Whether a key with this number is likely to be inserted at splice_.
-  bool IsNearLast(uint64_t number) const {
+  bool IsNearLast(uint64_t number) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     const Node* const last = splice_[0];
     return last != list().head && last->Number(0) <= number &&
            number <= last->link0.number.load(std::memory_order_relaxed);
   }
-  void ChargeIdle(uint64_t bytes);
+  void ChargeIdle(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Moves the upper half of splice_[0], which is full, to a new node, and inserts the entry.
-  void SplitAndInsert(size_t position, uint64_t number, Entry* entry);
-  Entry* NewEntry(std::string_view key, const char* value, size_t value_size);
-  Node* NewNode(size_t height);
-  size_t RandomHeight();
+  void SplitAndInsert(size_t position, uint64_t number, Entry* entry)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  Entry* NewEntry(std::string_view key, const char* value, size_t value_size)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  Node* NewNode(size_t height) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  size_t RandomHeight() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Learns numbers from the entries, or decides whether to use what was learned, when it is time.
-  void Learn();
-  std::vector<Entry*> EntriesInOrder() const;
-  void UseLearned(std::span<Entry* const> entries);
+  void Learn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  std::vector<Entry*> EntriesInOrder() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void UseLearned(std::span<Entry* const> entries) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Memory outside the arena, without some hundred bytes of a learned list.
   uint64_t IdleBytes() const {
     return sizeof *this + sizeof(List) + lists_[0]->numbers.prefix().capacity();
@@ -254,18 +260,18 @@ class Memtable final : public RefCounted {
   std::vector<std::unique_ptr<List>> lists_;  // the last one is current
   // Writer only.
   const uint64_t first_lesson_ = first_lesson.load(std::memory_order_relaxed);
-  uint64_t next_lesson_;
-  int lessons_left_ = 1;
-  std::optional<KeyNumbers> learned_;  // not in use yet
+  uint64_t next_lesson_ ABSL_GUARDED_BY(server_writer);
+  int lessons_left_ ABSL_GUARDED_BY(server_writer) = 1;
+  std::optional<KeyNumbers> learned_ ABSL_GUARDED_BY(server_writer);  // not in use yet
   // The node of the last insertion, and on each level the last node at or before it. But not of one
   // that began at near_: that adds no node, so nothing comes between these.
-  std::array<Node*, kMaxHeight> splice_;
-  const Entry* last_entry_ = nullptr;  // inserted last
+  std::array<Node*, kMaxHeight> splice_ ABSL_GUARDED_BY(server_writer);
+  const Entry* last_entry_ ABSL_GUARDED_BY(server_writer) = nullptr;  // inserted last
   // A node of the current list where insertions are expected (GroupSearch::Use). May be null.
-  Node* near_ = nullptr;
+  Node* near_ ABSL_GUARDED_BY(server_writer) = nullptr;
   const uint64_t group_search_from_;
-  uint64_t random_ = 0x9e3779b97f4a7c15;
-  std::vector<Ref<const RefCounted>> owners_;
+  uint64_t random_ ABSL_GUARDED_BY(server_writer) = 0x9e3779b97f4a7c15;
+  std::vector<Ref<const RefCounted>> owners_ ABSL_GUARDED_BY(server_writer);
   SequenceNumber last_sequence_ = 0;
   FamilyBytes families_;
 

@@ -13,6 +13,7 @@ Pin<TabletVersion> Overlay(const Tablet& tablet, const TabletVersion& version,
                            int64_t now) {
   std::vector<GroupVersion> own(version.groups().size());
   for (GroupVersion& group : own) group.active = MakeRef<Memtable>(tablet.environment()->budget);
+  server_writer.Assume("the memtables are new, and nobody writes to them later");
   TabletWriter writer(tablet.environment(), tablet.counters());
   writer.Use(version.shared_layout(), own);
   // Replay, which does not count as writes.

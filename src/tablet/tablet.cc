@@ -45,6 +45,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     versions.push_back(std::move(version));
     redo.push_back(group_state.redo.sequence);
   }
+  server_writer.Assume("the tablet is new");
   tablet->writer_.Begin(std::move(redo), state.last_timestamp);
   tablet->empty_rows_->StartAfter(LargestSequence(state));
   tablet->Publish(std::move(layout), std::move(versions), MakeRef<ReadLimit>());
@@ -147,7 +148,10 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
   ABSL_ASSERT(
       (!memtables_changed || current->groups().empty() || current->read_limit() != kMaxSequence) &&
       "versions with other memtables have a limit before these are written");
-  if (memtables_changed) writer_.Use(layout, groups);
+  if (memtables_changed) {
+    server_writer.Assume("background work publishes no other active memtables");
+    writer_.Use(layout, groups);
+  }
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(read_limit),
                                      environment_->budget, scan_cache_id, empty_rows_));

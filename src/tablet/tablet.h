@@ -43,6 +43,7 @@
 #include "base/mutex.h"
 #include "base/published.h"
 #include "base/sequence.h"
+#include "base/thread_roles.h"
 #include "monitoring/tablet_counters.h"
 #include "schema/table_layout.h"
 #include "tablet/empty_rows.h"
@@ -130,9 +131,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // Replaces the active memtable of a group by an empty one, so that the old one can be flushed.
   // `last` is the visible sequence number. Does nothing if the memtable is empty.
-  void Rotate(size_t group, SequenceNumber last,
-              RotationReason reason = RotationReason::kRequested);
-  void RotateAll(SequenceNumber last);
+  void Rotate(size_t group, SequenceNumber last, RotationReason reason = RotationReason::kRequested)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void RotateAll(SequenceNumber last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Splits the tablet into two that have the rows before `row`, and from `row` on. Each half has
   // the immutable memtables and SSTables that overlap its key range; what both have is shared, the
   // SSTables until they are compacted. This tablet is superseded. Readers that pin one of its
@@ -142,12 +143,14 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
     std::shared_ptr<Tablet> left;
     std::shared_ptr<Tablet> right;
   };
-  Halves Split(std::string_view row, SequenceNumber last);
+  Halves Split(std::string_view row, SequenceNumber last)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Sets the schema. Groups are only ever added. `last` as in Rotate.
-  void SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber last);
+  void SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber last)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Drops the references to all memtables, except those of pinned versions: for a removed tablet
   // that no work is under way on. `last` as in Rotate.
-  void DropMemtables(SequenceNumber last);
+  void DropMemtables(SequenceNumber last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // --- For background work ---
 
@@ -199,7 +202,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   Ref<Memtable> NewMemtable(const GroupVersion& known) const;
   uint64_t NewScanCacheId() const;
   std::unique_ptr<Tablet> MakeHalf(const RowRange& rows) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
 
   const TabletEnvironment* const environment_;
   const RowRange rows_;

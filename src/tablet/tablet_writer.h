@@ -16,6 +16,7 @@
 
 #include "base/ref_counted.h"
 #include "base/sequence.h"
+#include "base/thread_roles.h"
 #include "memtable/group_search.h"
 #include "memtable/memtable.h"
 #include "monitoring/tablet_counters.h"
@@ -39,39 +40,49 @@ class TabletWriter {
   // Families that the layout does not have are skipped. If `owner` is not null, the values are in
   // its memory and are not copied.
   void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-             int64_t server_timestamp, const RefCounted* owner);
+             int64_t server_timestamp, const RefCounted* owner)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The same for a record of the log, for the groups whose redo point is before it. The table may
   // have had other families when the record was written.
   void Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
-              int64_t server_timestamp);
+              int64_t server_timestamp) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // Adds the place where Apply will insert this mutation to `search`; with several locality groups,
   // that of its first operation.
-  void AddTo(GroupSearch* search, std::string_view row, std::string_view operations) const;
+  void AddTo(GroupSearch* search, std::string_view row, std::string_view operations) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // The server timestamp of the next mutation: larger than all before.
-  int64_t NextTimestamp();
+  int64_t NextTimestamp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The last one that NextTimestamp has returned. Any thread.
   int64_t last_timestamp() const { return last_timestamp_.load(std::memory_order_relaxed); }
 
   // The schema that Apply uses.
-  const TableLayout* layout() const { return layout_.get(); }
-  size_t groups() const { return active_.size(); }
-  const Memtable& active(size_t group) const { return *active_[group]; }
-  uint64_t bytes() const;  // in all active memtables
+  const TableLayout* layout() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    return layout_.get();
+  }
+  size_t groups() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) { return active_.size(); }
+  const Memtable& active(size_t group) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    return *active_[group];
+  }
+  uint64_t bytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);  // in all active memtables
 
   // --- For the tablet ---
 
   // The tablet's state when it is opened: the redo points of its groups, for Replay, and the last
   // server timestamp.
-  void Begin(std::vector<SequenceNumber> redo, int64_t last_timestamp) {
+  void Begin(std::vector<SequenceNumber> redo, int64_t last_timestamp)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
     replay_after_ = std::move(redo);
     last_timestamp_ = last_timestamp;
   }
   // The same state as another writer's: for a half of its tablet.
-  void BeginAs(const TabletWriter& other) { Begin(other.replay_after_, other.last_timestamp()); }
+  void BeginAs(const TabletWriter& other) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    Begin(other.replay_after_, other.last_timestamp());
+  }
   // Sets the schema and the active memtables.
-  void Use(std::shared_ptr<const TableLayout> layout, const std::vector<GroupVersion>& groups);
+  void Use(std::shared_ptr<const TableLayout> layout, const std::vector<GroupVersion>& groups)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
  private:
   // The group and the counters of a family.
@@ -82,20 +93,25 @@ class TabletWriter {
   };
 
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
-              int64_t server_timestamp, const RefCounted* owner, bool replay);
+              int64_t server_timestamp, const RefCounted* owner, bool replay)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Adds the entry with key_, which is of the family.
   void AddOfFamily(const FamilyLayout& family, FamilySlot* slot, SequenceNumber sequence,
-                   std::string_view value, const RefCounted* owner);
-  void Add(size_t group, SequenceNumber sequence, std::string_view value, const RefCounted* owner);
+                   std::string_view value, const RefCounted* owner)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  void Add(size_t group, SequenceNumber sequence, std::string_view value, const RefCounted* owner)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   const TabletEnvironment* const environment_;
   TabletCounters* const counters_;
   const Ref<EmptyRows> empty_rows_;
-  std::shared_ptr<const TableLayout> layout_;
-  std::vector<Memtable*> active_;             // the current version owns them
-  std::vector<FamilySlot> slots_;             // by index of the layout's families
-  std::vector<SequenceNumber> replay_after_;  // the redo points when the tablet was opened
-  std::string key_;
+  std::shared_ptr<const TableLayout> layout_ ABSL_GUARDED_BY(server_writer);
+  std::vector<Memtable*> active_ ABSL_GUARDED_BY(server_writer);  // the current version owns them
+  std::vector<FamilySlot> slots_
+      ABSL_GUARDED_BY(server_writer);  // by index of the layout's families
+  std::vector<SequenceNumber> replay_after_
+      ABSL_GUARDED_BY(server_writer);  // the redo points when the tablet was opened
+  std::string key_ ABSL_GUARDED_BY(server_writer);
   std::atomic<int64_t> last_timestamp_{0};
 };
 

@@ -75,6 +75,7 @@ absl::Status TabletServer::Start(std::string name, std::string directory, LockSe
   // Only now: what is flushed before this is of other servers' logs, and no redo point in this one.
   environment_.server = std::move(name);
   state_.Begin(std::move(lock));
+  server_writer.Assume("the server has no log, so nothing is written to it");
   log_.Use(std::move(log));
   return absl::OkStatus();
 }
@@ -94,6 +95,7 @@ void TabletServer::AddTablet(std::shared_ptr<Tablet> tablet) {
 
 void TabletServer::RemoveTablet(const TabletId& id) {
   writer_.queue()->RunExclusive([&] {
+    writer_.queue()->AssertInTurn();
     MutexLock lock(rotation_.mutex());
     const std::shared_ptr<Tablet> removed = tablets_.RemoveDeleted(id);
     if (removed != nullptr) rotation_.RemoveDeleted(*removed);
@@ -109,6 +111,7 @@ void TabletServer::ForgetTablet(const Tablet& tablet) {
 void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::string_view row,
                                absl::FunctionRef<void(const Tablet::Halves&)> publish) {
   writer_.queue()->RunExclusive([&] {
+    writer_.queue()->AssertInTurn();
     Tablet::Halves halves;
     {
       MutexLock lock(rotation_.mutex());
@@ -123,6 +126,7 @@ void TabletServer::SplitTablet(const std::shared_ptr<Tablet>& tablet, std::strin
 
 absl::Status TabletServer::StopTablet(Tablet* tablet, const CallLimits& limits) {
   const auto stop = [&] {
+    writer_.queue()->AssertInTurn();
     tablet->flags().SetStopped(true);
     MutexLock lock(rotation_.mutex());
     rotation_.Rotate(tablet->shared_from_this());
@@ -132,6 +136,7 @@ absl::Status TabletServer::StopTablet(Tablet* tablet, const CallLimits& limits) 
 
 void TabletServer::SetLayout(Tablet* tablet, const std::shared_ptr<const TableLayout>& layout) {
   writer_.queue()->RunExclusive([&] {
+    writer_.queue()->AssertInTurn();
     tablet->SetLayout(layout, visible());
     // All mutations before a change of a rule have been applied by now. So reads and compactions
     // find that the change has come, even if nothing is written after it.
@@ -141,11 +146,16 @@ void TabletServer::SetLayout(Tablet* tablet, const std::shared_ptr<const TableLa
 }
 
 absl::Status TabletServer::DropMemtables(Tablet* tablet, const CallLimits& limits) {
-  return writer_.queue()->RunExclusive([&] { tablet->DropMemtables(visible()); }, limits);
+  const auto drop = [&] {
+    writer_.queue()->AssertInTurn();
+    tablet->DropMemtables(visible());
+  };
+  return writer_.queue()->RunExclusive(drop, limits);
 }
 
 void TabletServer::AdvanceVisible(SequenceNumber sequence) {
   writer_.queue()->RunExclusive([&] {
+    writer_.queue()->AssertInTurn();
     // The number of a server that has ended is final: mutations above it were never acknowledged.
     if (!state_.ended()) visible_.Advance(sequence);
     OutdateReads();
@@ -167,7 +177,7 @@ absl::Status TabletServer::BeginTracking(const CallLimits& limits) {
 // A number of its own, and not the last visible one: that is the read sequence of reads from before
 // the change, too.
 void TabletServer::OutdateReads() {
-  ABSL_ASSERT(writer_.queue()->is_in_turn() && "the floor is raised among the writes");
+  writer_.queue()->AssertInTurn();
   if (environment_.last_writes == nullptr || state_.ended()) return;
   sequences_->AdvanceTo(visible_.get());
   const SequenceNumber floor = sequences_->Take(1);
@@ -216,6 +226,7 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
   if (log == nullptr) return absl::OkStatus();
   absl::Status status;
   const auto start = [&] {
+    writer_.queue()->AssertInTurn();
     if (!state_.ended()) status = log_.StartNextSegment();
   };
   const SteadyTime end = SteadyTime::Now() + 4 * log->StallTimeout(absl::ZeroDuration());
@@ -257,6 +268,7 @@ absl::Status TabletServer::FinishResume(const CallLimits& limits) {
   if (environment_.attest_commits) BT_RETURN_IF_ERROR(environment_.attest_commits(limits));
   absl::Status status;
   const auto finish = [&] {
+    writer_.queue()->AssertInTurn();
     if (state_.ended()) {
       // The server that takes over reads the log.
       status = absl::UnavailableError(Cat("server ", name(), " has lost its lock"));
