@@ -42,7 +42,6 @@ void OpenForPolicy(const Tablet& tablet, size_t group) {
 MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
                                  std::vector<ImmutableMemtables> immutable)
     : environment_(environment) {
-  ABSL_ASSERT(!immutable.empty() && "there is something to flush");
   for (ImmutableMemtables& memtables : immutable) {
     ABSL_ASSERT(!memtables.memtables.empty() && memtables.tablet->environment() == environment &&
                 "the memtables are of tablets of one server");

@@ -16,9 +16,7 @@ MemoryBudget::MemoryBudget(uint64_t limit)
       limit_(std::max(limit, kMinimum)),
       block_cache_(std::make_unique<BlockCache>(this)) {}
 
-MemoryBudget::~MemoryBudget() {
-  ABSL_ASSERT(holders_.empty() && "databases are closed before");
-}
+MemoryBudget::~MemoryBudget() { ABSL_ASSERT(holders_.empty() && "databases are closed before"); }
 
 uint64_t MemoryBudget::used() const {
   uint64_t sum = 0;

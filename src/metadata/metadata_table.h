@@ -51,12 +51,13 @@ class MetadataTable final : public TabletStore {
   // returns OK.
   absl::Status AddTable(uint64_t table_id, const std::vector<RowRange>& tablets);
   // Splits a tablet with this `state` at `row`. Both children have its redo points, and those of
-  // its files that overlap their key ranges (tablet/tablet_state.h). The deciding step is one mutation of
-  // the tablet's row, which becomes the row of the right child. After an error the tablet is not
-  // split. Either it never will be, since METADATA's log had no room for the mutation; or
-  // METADATA's server accepts no mutation before it resumes, or is replaced without this one. Only
-  // if the process dies before that may the next opening find the tablet split. `server` has both
-  // children. The limits, here and in MergeTablets, end a wait for another split or merge.
+  // its files that overlap their key ranges (tablet/tablet_state.h). The deciding step is one
+  // mutation of the tablet's row, which becomes the row of the right child. After an error the
+  // tablet is not split. Either it never will be, since METADATA's log had no room for the
+  // mutation; or METADATA's server accepts no mutation before it resumes, or is replaced without
+  // this one. Only if the process dies before that may the next opening find the tablet split.
+  // `server` has both children. The limits, here and in MergeTablets, end a wait for another split
+  // or merge.
   absl::Status SplitTablet(uint64_t table_id, const TabletState& state, std::string_view row,
                            std::string_view server = "", const CallLimits& limits = {});
   // Merges a tablet with the next one. `merged` is the result, with the files of both. The deciding
