@@ -10,9 +10,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "commitlog/commit_log.h"
+#include "commitlog/log_format.h"
 #include "recovery/batch_recovery.h"
 #include "support/expect_status.h"
 
@@ -99,6 +101,56 @@ TEST_F(DeadLogTest, ASmallLogIsSortedInMemory) {
   EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
 }
 
+// The size of a log is that of its segments, of which other files are none.
+TEST_F(DeadLogTest, ALogOfOnePieceIsSortedInMemory) {
+  WriteAndClose("a", 3);
+  uint64_t size = 0;
+  for (const std::string& name : Files("/db/a")) {
+    const uint64_t bytes = file_system_.Contents("/db/a/" + name).size();
+    if (ParseSegmentName(name).has_value()) size += bytes;
+  }
+  ASSERT_GT(size, 0u);
+  {
+    const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = size});
+    EXPECT_THAT(Files("/db"), Not(Contains("sorted")));
+    EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
+  }
+  const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = size - 1});
+  EXPECT_THAT(Files("/db"), Contains("sorted"));
+  EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
+}
+
+TEST_F(DeadLogTest, EachErrorOfTheFileSystemIsReturned) {
+  WriteAndClose("a", 3);
+  for (const uint64_t piece_size : {uint64_t{1}, uint64_t{1} << 20}) {
+    int failed = 0;
+    for (uint64_t call = 1;; ++call) {
+      FaultyFileSystem faulty(&file_system_);
+      faulty.CountCalls(
+          {{FileCall::kListDirectory, FileCall::kFileSize, FileCall::kReadFile,
+            FileCall::kNewRandomAccessFile, FileCall::kCreateDirectory, FileCall::kNewWritableFile,
+            FileCall::kAppend, FileCall::kClose, FileCall::kRenameFile},
+           ""});
+      faulty.FailCall(call, absl::UnavailableError("a fault"));
+      const auto dead = DeadLog::Sort(
+          &faulty, "a", "/db/a", {.sorted_directory = "/db/sorted/a", .piece_size = piece_size});
+      if (faulty.faults() == 0) {
+        ASSERT_OK(dead);
+        EXPECT_THAT(Read(**dead), ElementsAre(1, 2, 3));
+        break;
+      }
+      ++failed;
+      EXPECT_STATUS(kUnavailable, "a fault", dead.status());
+    }
+    EXPECT_GE(failed, piece_size == 1 ? 15 : 4);
+  }
+}
+
+TEST_F(DeadLogTest, AMissingLogThatNeedNotExistIsEmpty) {
+  const auto dead = Sort("missing", {.replay = {.must_exist = false}});
+  EXPECT_THAT(Read(*dead), IsEmpty());
+}
+
 TEST_F(DeadLogTest, PiecesOfALargeLogAreOnDiskUntilItIsRead) {
   WriteAndClose("a", 3);
   auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = 1});
@@ -148,6 +200,71 @@ TEST_F(BatchRecoveryTest, ALogEndsBeforeAnIncompleteBatch) {
   EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
   EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2));
   EXPECT_THAT(Read(*logs_[1]), ElementsAre(1, 2));
+}
+
+// The other log has the last mutation of its part, and no more.
+TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherLogReachesItsEnd) {
+  for (const SequenceNumber last : {4, 5}) {
+    const std::string server = absl::StrCat("c", last);
+    {
+      const std::unique_ptr<CommitLog> log = NewLog(server);
+      AddMutation(log.get(), 1);
+      AddPart(log.get(), 3, {"b", last});
+      ASSERT_OK(log->Close());
+    }
+    std::vector<std::unique_ptr<DeadLog>> logs;
+    logs.push_back(Sort(server));
+    const std::string other = absl::StrCat("b", last);
+    {
+      const std::unique_ptr<CommitLog> log = NewLog(other);
+      AddMutation(log.get(), 4);
+      ASSERT_OK(log->Close());
+    }
+    auto b = DeadLog::Sort(&file_system_, "b", "/db/" + other, {});
+    ASSERT_OK(b);
+    logs.push_back(*std::move(b));
+    const auto shortened = SettleBatches(logs, {});
+    if (last == 4) {
+      EXPECT_THAT(shortened, IsEmpty());
+      EXPECT_THAT(Read(*logs[0]), ElementsAre(1, 3, 4));
+    } else {
+      EXPECT_THAT(shortened, ElementsAre(logs[0].get()));
+      EXPECT_THAT(Read(*logs[0]), ElementsAre(1));
+    }
+  }
+}
+
+TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherWasFlushedOrItsLogIsNotWhole) {
+  for (const DeadLog::Options& options :
+       {DeadLog::Options{.flushed = 5}, DeadLog::Options{.is_whole = false}}) {
+    logs_[0] = Sort("a");
+    logs_[1] = Sort("b", options);
+    EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
+    EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2, 3, 4, 6));
+  }
+  logs_[0] = Sort("a");
+  logs_[1] = Sort("b", {.flushed = 4});
+  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+  EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2));
+  // What is flushed of an incomplete part need not be read, and later mutations are.
+  logs_[0] = Sort("a", {.flushed = 4});
+  logs_[1] = Sort("b");
+  EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
+  logs_[0] = Sort("a", {.flushed = 3});
+  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+  // Nor does a part matter that is behind the end of its log, and one before it does.
+  logs_[0] = Sort("a", {.last = 3});
+  EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
+  logs_[0] = Sort("a", {.last = 4});
+  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+}
+
+// The log of a server that is not among them was flushed, or the server lives.
+TEST_F(BatchRecoveryTest, APartOfAServerWhoseLogIsNotReadIsComplete) {
+  std::vector<std::unique_ptr<DeadLog>> one;
+  one.push_back(std::move(logs_[0]));
+  EXPECT_THAT(SettleBatches(one, {}), IsEmpty());
+  EXPECT_THAT(Read(*one[0]), ElementsAre(1, 2, 3, 4, 6));
 }
 
 TEST_F(BatchRecoveryTest, AVoidBatchIsSkippedAndWhatFollowsItIsRead) {
