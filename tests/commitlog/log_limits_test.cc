@@ -295,6 +295,50 @@ TEST(LogDirectoryTest, OnlyFilesOfALogAreRemoved) {
   EXPECT_OK(SyncLog(&fs, "log"));
 }
 
+TEST(LogDirectoryTest, AnErrorOfAnyCallIsReturned) {
+  using Work = absl::Status (*)(FileSystem*);
+  const struct {
+    Work work;
+    int least;  // calls
+  } cases[] = {
+      {[](FileSystem* fs) { return CreateLogDirectory(fs, "other"); }, 3},
+      {[](FileSystem* fs) { return SyncLog(fs, "log"); }, 5},
+      {[](FileSystem* fs) { return CopyLog(fs, "log", 2); }, 14},
+      {[](FileSystem* fs) { return RemoveLog(fs, "log"); }, 10},
+      {[](FileSystem* fs) {
+         return CommitLog::Create(fs, "other", {.segment_size = 16384}).status();
+       },
+       10},
+  };
+  for (const auto& [work, least] : cases) {
+    int failed = 0;
+    for (uint64_t call = 1;; ++call) {
+      SCOPED_TRACE(Cat("work ", &work - &cases[0].work, ", call ", call));
+      InMemoryFileSystem base;
+      FaultyFileSystem fs(&base);
+      ASSERT_OK(fs.CreateDirectory("log"));
+      for (uint64_t number = 1; number <= 3; ++number) {
+        const auto file = fs.NewWritableFile(SegmentPath(number));
+        ASSERT_OK(file);
+        ASSERT_OK((*file)->Append(Payload(number, 100)));
+        ASSERT_OK((*file)->Close());
+      }
+      fs.CountCalls();
+      fs.FailCall(call, absl::UnavailableError("a fault"));
+      const absl::Status status = work(&fs);
+      const bool is_hit = fs.faults() > 0;
+      fs.ClearFaults();
+      if (!is_hit) {
+        EXPECT_OK(status);
+        break;
+      }
+      ++failed;
+      EXPECT_STATUS(kUnavailable, "a fault", status);
+    }
+    EXPECT_GE(failed, least);
+  }
+}
+
 // --- Sorted logs ---
 
 TEST(SortedLogLimitsTest, OptionsAreChecked) {
