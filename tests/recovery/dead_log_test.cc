@@ -71,6 +71,8 @@ class DeadLogTest : public testing::Test {
     std::vector<SequenceNumber> read;
     const auto note = [&](const MutationRecord& record, SequenceNumber sequence) {
       EXPECT_EQ(record.mutation.row, absl::StrCat(sequence));
+      EXPECT_EQ(record.mutation.operations, OperationsOf(sequence));
+      EXPECT_EQ(record.server_timestamp, 7);
       read.push_back(sequence);
       return absl::OkStatus();
     };
@@ -98,6 +100,7 @@ TEST_F(DeadLogTest, ASmallLogIsSortedInMemory) {
   WriteAndClose("a", 3);
   const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a"});
   EXPECT_THAT(Files("/db"), Not(Contains("sorted")));
+  EXPECT_THAT(Files("/"), ElementsAre("db"));
   EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
 }
 
@@ -154,7 +157,7 @@ TEST_F(DeadLogTest, AMissingLogThatNeedNotExistIsEmpty) {
 TEST_F(DeadLogTest, PiecesOfALargeLogAreOnDiskUntilItIsRead) {
   WriteAndClose("a", 3);
   auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = 1});
-  EXPECT_THAT(Files("/db/sorted/a"), Not(IsEmpty()));
+  EXPECT_EQ(Files("/db/sorted/a").size(), 4u);  // a piece for each mutation, and the manifest
   EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
   dead.reset();
   EXPECT_THAT(Files("/db/sorted"), IsEmpty());
@@ -174,6 +177,66 @@ TEST_F(DeadLogTest, OnlyTheMutationsOfATableAreRead) {
   };
   EXPECT_OK(dead->Read(RowRange::All(), kTable + 1, 0, fail,
                        [](SequenceNumber) { return absl::OkStatus(); }));
+}
+
+TEST_F(DeadLogTest, ATabletsRowsAreReadThatAreNotFlushed) {
+  WriteAndClose("a", 5);
+  const auto dead = Sort("a");
+  const auto read = [&](const RowRange& rows, SequenceNumber after) {
+    std::vector<SequenceNumber> found;
+    EXPECT_OK(dead->Read(
+        rows, kTable, after,
+        [&](const MutationRecord&, SequenceNumber sequence) {
+          found.push_back(sequence);
+          return absl::OkStatus();
+        },
+        [](SequenceNumber through) {
+          EXPECT_EQ(through, 5u);
+          return absl::OkStatus();
+        }));
+    return found;
+  };
+  EXPECT_THAT(read(RowRange::StartingAt("3"), 0), ElementsAre(3, 4, 5));
+  EXPECT_THAT(read(RowRange::RightOpen("2", "4"), 0), ElementsAre(2, 3));
+  EXPECT_THAT(read(RowRange::All(), 3), ElementsAre(4, 5));
+  EXPECT_THAT(read(RowRange::RightOpen("2", "5"), 3), ElementsAre(4));
+  EXPECT_THAT(read(RowRange::All(), 5), IsEmpty());
+}
+
+TEST_F(DeadLogTest, AnErrorOfAReceiverEndsTheReading) {
+  WriteAndClose("a", 3);
+  const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = 1});
+  int delivered = 0, ends = 0;
+  const auto note = [&](const MutationRecord&, SequenceNumber) {
+    ++delivered;
+    return absl::OkStatus();
+  };
+  const auto refuse = [&](const MutationRecord&, SequenceNumber) {
+    ++delivered;
+    return absl::UnavailableError("not taken");
+  };
+  const auto between = [&](SequenceNumber) {
+    return ++ends == 2 ? absl::UnavailableError("not flushed") : absl::OkStatus();
+  };
+  EXPECT_STATUS(kUnavailable, "not flushed", dead->Read(RowRange::All(), kTable, 0, note, between));
+  EXPECT_EQ(delivered, 2);
+  EXPECT_STATUS(kUnavailable, "not taken", dead->Read(RowRange::All(), kTable, 0, refuse, between));
+  EXPECT_EQ(delivered, 3);
+}
+
+TEST_F(DeadLogTest, APieceOfABatchThatCannotBeWrittenIsAnError) {
+  {
+    const std::unique_ptr<CommitLog> log = NewLog("a");
+    AddPart(log.get(), 1, {"b", 5});
+    AddPart(log.get(), 3, {"b", 7});
+    AddPart(log.get(), 5, {"b", 9});
+    ASSERT_OK(log->Close());
+  }
+  const DeadLog::Options options{.sorted_directory = "/db/sorted/a", .piece_size = 1};
+  FaultyFileSystem faulty(&file_system_);
+  faulty.FailCalls({{FileCall::kNewWritableFile}, "sorted-"}, absl::UnavailableError("no piece"));
+  EXPECT_STATUS(kUnavailable, "no piece", DeadLog::Sort(&faulty, "a", "/db/a", options).status());
+  EXPECT_THAT(Read(*Sort("a", options)), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
 class BatchRecoveryTest : public DeadLogTest {
@@ -257,6 +320,34 @@ TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherWasFlushedOrItsLogIsNotWhole)
   EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
   logs_[0] = Sort("a", {.last = 4});
   EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+}
+
+// A log that ends earlier takes parts from others, whichever is looked at first.
+TEST_F(BatchRecoveryTest, ALogThatEndsBeforeAPartEndsTheLogsThatNeedIt) {
+  for (const bool is_reversed : {false, true}) {
+    const std::string suffix = is_reversed ? "-2" : "-1";
+    const std::string a = "a" + suffix, b = "b" + suffix, c = "c" + suffix;
+    {
+      const std::unique_ptr<CommitLog> log = NewLog(a);
+      AddMutation(log.get(), 1);
+      AddPart(log.get(), 10, {b, 13});  // complete, as long as b has 13
+      ASSERT_OK(log->Close());
+    }
+    {
+      const std::unique_ptr<CommitLog> log = NewLog(b);
+      AddMutation(log.get(), 2);
+      AddPart(log.get(), 5, {c, 8});  // not complete
+      AddPart(log.get(), 12, {a, 11});
+      ASSERT_OK(log->Close());
+    }
+    WriteAndClose(c, 3);
+    std::vector<std::unique_ptr<DeadLog>> logs;
+    for (const std::string& server : {a, b, c}) logs.push_back(Sort(server));
+    if (is_reversed) std::swap(logs[0], logs[2]);
+    EXPECT_EQ(SettleBatches(logs, {}).size(), 2u);
+    EXPECT_THAT(Read(*logs[is_reversed ? 2 : 0]), ElementsAre(1));
+    EXPECT_THAT(Read(*logs[1]), ElementsAre(2));
+  }
 }
 
 // The log of a server that is not among them was flushed, or the server lives.

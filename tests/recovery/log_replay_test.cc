@@ -291,5 +291,15 @@ TEST(LogReplayTest, AnErrorOfTheCallbackEndsTheReplay) {
   EXPECT_EQ(calls, 3);
 }
 
+// Its segments may be gone in part.
+TEST(LogReplayTest, OfALogThatIsBeingRemovedNothingIsMissing) {
+  auto fs = TwoSegments(7, 3);
+  fs->SetContents(Cat("log/", kRemovedMarker), "");
+  const Replayed read = ReplayAll(fs.get());
+  ASSERT_OK(read.status);
+  EXPECT_TRUE(read.sequences.empty());
+  EXPECT_TRUE(read.end.clean);
+}
+
 }  // namespace
 }  // namespace bigtable
