@@ -373,6 +373,27 @@ TEST_F(ServerDirectoryTest, AServerWhoseFileCannotBeReadIsAnError) {
   EXPECT_TRUE(file_system_.FileExists(directory_.log_of(name)));
 }
 
+TEST_F(ServerDirectoryTest, AFileThatIsDamagedMeanwhileIsAnErrorAndNotOverwritten) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(servers_->Fence(name));
+  file_system_.SetContents("/db/lockservice/servers/" + name, "rubbish");
+  EXPECT_STATUS(kDataLoss, name, servers_->Fence(name));
+  EXPECT_STATUS(kDataLoss, name, servers_->NoteLast(name, 5));
+  EXPECT_STATUS(kDataLoss, name, servers_->NeededOf(name));
+  EXPECT_STATUS(kDataLoss, name, servers_->Remove(name));
+  EXPECT_EQ(file_system_.Contents("/db/lockservice/servers/" + name), "rubbish");
+}
+
+TEST_F(ServerDirectoryTest, FilesOfNoServerAreIgnored) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(session_->Write("servers/notes", ""));
+  ASSERT_OK(session_->Write("servers/server-07", ""));
+  ASSERT_OK(Open());
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(name));
+  EXPECT_FALSE(servers_->HasFile("notes"));
+  EXPECT_EQ(servers_->last_number(), *ServerDirectory::NumberOf(name));
+}
+
 TEST_F(ServerDirectoryTest, ADamagedServerFileIsAnError) {
   const std::string path = "/db/lockservice/servers/" + AddServer(ServerRole::kUser);
   file_system_.SetContents(path, "rubbish");
