@@ -148,9 +148,9 @@ TEST_F(BackgroundLimitsTest, WhileAClaimWaitsForACompactionMemtablesAreFlushed) 
         std::thread flushes([&] { EXPECT_OK(background_.FlushNow(server_.get())); });
         EXPECT_TRUE(faulty_.WaitUntilStalled(2, absl::Seconds(5)));
         faulty_.ReleaseCalls();
-        flushes.join();
         claims.join();
         background_.ReleaseTablet(tablet_.get());
+        flushes.join();  // it looks once more what is due
       });
   EXPECT_EQ(Runs(), 2u);
 }
@@ -241,6 +241,27 @@ TEST_F(GivenUpFlushTest, AFlushOfAServerThatRefusesWritesFailsNoMore) {
   ASSERT_NO_FATAL_FAILURE(FailFlush());
   server_->write_error().Set(absl::InternalError("an error"));
   ExpectForgotten();
+}
+
+// However often the threads are woken meanwhile.
+TEST_F(BackgroundLimitsTest, UpkeepThatFailsPauses) {
+  ASSERT_NO_FATAL_FAILURE(Rotate());
+  faulty_.CountCalls({{FileCall::kNewLogFile}, "/log"});
+  faulty_.FailCall(1, absl::UnavailableError("no log file"), FaultyFileSystem::Repeat::kFromThenOn);
+  ASSERT_OK(background_.Start({server_.get()}, 0, nullptr));
+  for (int i = 0; i < 100; ++i) {
+    background_.Wake();
+    absl::SleepFor(absl::Milliseconds(2));
+  }
+  EXPECT_GE(faulty_.calls(), 1u);
+  EXPECT_LE(faulty_.calls(), 20u);
+  faulty_.ClearFaults();
+  background_.ClearError();  // ends the pause
+  for (int i = 0; i < 5000 && server_->log().NeedsUpkeep(); ++i) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  EXPECT_FALSE(server_->log().NeedsUpkeep());
+  background_.Stop();
 }
 
 }  // namespace
