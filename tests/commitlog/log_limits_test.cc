@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -123,6 +124,36 @@ TEST(LogLimitsTest, ASegmentIsReleasedWithItsLastRecord) {
   ASSERT_OK(log->PrepareSpare());
   ASSERT_OK(log->RemoveFreeSegments());
   EXPECT_EQ(SegmentNumbers(&fs), (std::vector<uint64_t>{3, 4}));
+}
+
+// Each of them needs the files' names, which another thread is changing.
+TEST(LogLimitsTest, AnotherThreadsUpkeepIsAwaitedUntilTheDeadline) {
+  InMemoryFileSystem base;
+  FaultyFileSystem fs(&base);
+  auto created = CommitLog::Create(&fs, "log", {.segment_size = 16384});
+  ASSERT_OK(created);
+  CommitLog& log = **created;
+  ASSERT_OK(Add(&log, 1, "v"));
+  ASSERT_OK(log.Sync());
+  fs.StallCalls({{FileCall::kNewLogFile}, ""});
+  std::thread upkeep([&] { EXPECT_OK(log.PrepareSpare()); });
+  ASSERT_TRUE(fs.WaitUntilStalled(1));
+  const auto soon = [] { return CallLimits{.deadline = Deadline::In(absl::Milliseconds(10))}; };
+  EXPECT_STATUS(kDeadlineExceeded, "", log.PrepareSpare(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "", log.RemoveFreeSegments(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "", log.PrepareFreshSpare(soon()).status());
+  EXPECT_STATUS(kDeadlineExceeded, "", log.Attest(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "", log.StartNewSegment(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "", log.Reserve(20000, soon()));
+  const std::string large(20000, 'v');
+  const std::string_view part = large;
+  EXPECT_STATUS(kDeadlineExceeded, "",
+                log.Append(RecordType::kMutation, 2, {&part, 1}, nullptr, soon()));
+  EXPECT_EQ(log.last_sequence(), 1u);
+  fs.ReleaseCalls();
+  upkeep.join();
+  EXPECT_OK(log.Append(RecordType::kMutation, 2, {&part, 1}, nullptr, soon()));
+  EXPECT_OK(log.Attest(soon()));
 }
 
 TEST(LogLimitsTest, AnAttestationIsWrittenOnceForWhatIsSynced) {
