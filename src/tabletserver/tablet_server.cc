@@ -217,7 +217,7 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
     if (state_.ended()) return;
     status = log_.StartNextSegment();
     // Otherwise Resume would not know that the log has to start anew.
-    if (!status.ok() && log->failed()) error_.Set(status);
+    if (log->failed()) error_.Set(status);
   };
   const SteadyTime end = SteadyTime::Now() + 4 * log->StallTimeout(absl::ZeroDuration());
   const auto pause = [&]() -> absl::Status {
