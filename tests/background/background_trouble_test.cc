@@ -284,6 +284,13 @@ TEST_F(BackgroundTroubleTest, RunsThatCanBeMergedAreWaitedFor) {
   EXPECT_OK(background_.WaitUntilQuiet({}));
 }
 
+// Files may have grown too old, without a change that would have the tablet searched.
+TEST_F(BackgroundTroubleTest, WhoWaitsHasAllTabletsSearched) {
+  ASSERT_NO_FATAL_FAILURE(MakeRuns(8));
+  tablet_->SetMayPickOther(false);
+  EXPECT_STATUS(kDeadlineExceeded, "", background_.WaitUntilQuiet(Soon()));
+}
+
 TEST_F(BackgroundTroubleTest, AFlushOrACompactionOfNothingIsNone) {
   EXPECT_OK(Compact());
   EXPECT_OK(background_.FlushTablet(server_.get(), tablet_, {}));
