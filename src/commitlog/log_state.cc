@@ -40,7 +40,8 @@ std::string EncodeLogState(const LogState& state) {
 std::optional<LogState> DecodeLogState(std::string_view bytes) {
   if (bytes.size() < kSlotSize) return std::nullopt;
   Decoder in(bytes.substr(0, kSlotSize));
-  if (in.Fixed64() != Checksum(in.rest())) return std::nullopt;
+  const uint64_t checksum = in.Fixed64();
+  if (checksum != Checksum(in.rest())) return std::nullopt;
   if (in.Fixed64() != kMagic) return std::nullopt;
   LogState state;
   state.version = in.Fixed64();

@@ -94,7 +94,6 @@ const ColumnHistory::Life* ColumnHistory::FindLife(int64_t timestamp) const {
 
 void ColumnHistory::NumberEvents(absl::Span<const PastRules::Versions> past,
                                  const VersionLimits& limits) {
-  std::erase_if(events_, [](const Event& event) { return event.kind == kRuleChange; });
   for (const PastRules::Versions& rule : past) {
     events_.push_back({rule.before, 0, 0, kRuleChange});
   }

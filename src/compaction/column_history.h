@@ -105,8 +105,8 @@ class ColumnHistory {
   // not.
   SequenceNumber last_met() const { return last_met_; }
 
-  // Replays the history with the past rules, and with `limits` after the last of them. False: given
-  // up.
+  // Replays the history with the past rules, and with `limits` after the last of them. Once after
+  // Clear. False: given up.
   bool Play(absl::Span<const PastRules::Versions> past, const VersionLimits& limits, GoOn go_on);
   // The result of Play: one life for each timestamp at which a cell ever existed, newest first.
   const std::vector<Life>& lives() const { return lives_; }

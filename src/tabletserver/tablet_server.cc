@@ -227,7 +227,10 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
   absl::Status status;
   const auto start = [&] {
     writer_.queue()->AssertInTurn();
-    if (!state_.ended()) status = log_.StartNextSegment();
+    if (state_.ended()) return;
+    status = log_.StartNextSegment();
+    // Otherwise Resume would not know that the log has to start anew.
+    if (log->failed()) error_.Set(status);
   };
   const SteadyTime end = SteadyTime::Now() + 4 * log->StallTimeout(absl::ZeroDuration());
   const auto pause = [&]() -> absl::Status {

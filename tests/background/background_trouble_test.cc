@@ -156,6 +156,27 @@ TEST_F(BackgroundTroubleTest, ACompactionThatFailsIsListedUntilOneSucceeds) {
   EXPECT_EQ(counters.moved_bytes, 0u);
 }
 
+// Without room for a file nothing is known of the file.
+TEST_F(BackgroundTroubleTest, AFileIsQuarantinedAfterEightReadsThatFailedForAnotherReasonThanRoom) {
+  ASSERT_NO_FATAL_FAILURE(MakeRuns(2));
+  const auto fail_reads = [&](const absl::Status& error) {
+    faulty_.ClearFaults();
+    faulty_.FailCalls({{FileCall::kRead, FileCall::kPopulate}, ".sst"}, error);
+  };
+  fail_reads(absl::ResourceExhaustedError("no room"));
+  for (int i = 0; i < 10; ++i) EXPECT_STATUS(kResourceExhausted, "no room", Compact());
+  EXPECT_OK(tablet_->quarantine().Check(0));
+  background_.ClearError();
+  fail_reads(absl::UnavailableError("no read"));
+  for (int i = 1; i <= 8; ++i) {
+    EXPECT_OK(tablet_->quarantine().Check(0)) << i;
+    EXPECT_STATUS(kUnavailable, "no read", Compact());
+  }
+  EXPECT_FALSE(tablet_->quarantine().Check(0).ok());
+  EXPECT_TRUE(background_.Failing().empty());  // it is listed with the quarantined files
+  EXPECT_TRUE(tablet_->MayPickOther());
+}
+
 // If METADATA may name its files, they stay.
 TEST_F(BackgroundTroubleTest, ACompactionThatIsNotCommittedLeavesNoFiles) {
   ASSERT_NO_FATAL_FAILURE(MakeRuns(2));
@@ -261,6 +282,13 @@ TEST_F(BackgroundTroubleTest, RunsThatCanBeMergedAreWaitedFor) {
   EXPECT_STATUS(kDeadlineExceeded, "", background_.WaitUntilQuiet(Soon()));
   background_.PauseCompactions();
   EXPECT_OK(background_.WaitUntilQuiet({}));
+}
+
+// Files may have grown too old, without a change that would have the tablet searched.
+TEST_F(BackgroundTroubleTest, WhoWaitsHasAllTabletsSearched) {
+  ASSERT_NO_FATAL_FAILURE(MakeRuns(8));
+  tablet_->SetMayPickOther(false);
+  EXPECT_STATUS(kDeadlineExceeded, "", background_.WaitUntilQuiet(Soon()));
 }
 
 TEST_F(BackgroundTroubleTest, AFlushOrACompactionOfNothingIsNone) {

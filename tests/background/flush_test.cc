@@ -1,8 +1,12 @@
 // A flush of several tablets: committed together or in parts, and after failures.
 #include <cstdint>
 #include <memory>
+#include <string>
 
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
+
+#include "bigtable/testing/manual_clock.h"
 
 #include "background/minor_compaction.h"
 #include "support/expect_status.h"
@@ -168,6 +172,46 @@ TEST_F(FlushTest, AChangeThatMetadataHasCertainlyNotTakenIsFlushedAgain) {
   EXPECT_OK(server_->write_error().status());
   background_.Stop();
   EXPECT_FALSE(background_.IsFlushFailing(server_.get()));
+}
+
+// --- Cells of the future ---
+
+class FutureCellsOfAFlushTest : public FlushTest {
+ protected:
+  // Of a flush of a table with this rule that has a cell so far ahead of the clock.
+  bool HasFutureCells(const GcRule& rule, absl::Duration ahead) {
+    TableSchema schema;
+    schema.families["f"] = {.gc = rule};
+    absl::StatusOr<TableLayout> layout = MakeTableLayout("u", next_id_, schema);
+    EXPECT_OK(layout);
+    server_->mutable_environment()->clock = &manual_;
+    absl::StatusOr<std::shared_ptr<Tablet>> tablet =
+        Tablet::Open(server_->environment(), std::make_shared<const TableLayout>(*layout), {});
+    EXPECT_OK(tablet);
+    server_->AddTablet(*tablet);
+    std::string operations;
+    const int64_t timestamp = absl::ToUnixMicros(TimeBeforeLayout(*server_->environment()) + ahead);
+    AppendOperation(&operations, {.has_timestamp = true,
+                                  .timestamp = timestamp,
+                                  .family = "f",
+                                  .qualifier = "q",
+                                  .value = "v"});
+    EXPECT_OK(Apply(next_id_++, {{"row", operations}}));
+    server_->rotation().RotateAll(tablet->get());
+    MinorCompaction compaction(server_->environment(), server_->rotation().MemtablesToFlush());
+    EXPECT_OK(compaction.Run());
+    return compaction.parts()[0].HasFutureCells();
+  }
+
+  ManualClock manual_{absl::FromUnixSeconds(1'000'000)};
+  uint64_t next_id_ = 100;
+};
+
+TEST_F(FutureCellsOfAFlushTest, AreThoseOfMoreThanADayAheadWhoseVersionsAreCounted) {
+  const GcRule versions = GcRule::MaxVersions(1);
+  EXPECT_FALSE(HasFutureCells(versions, absl::Hours(24)));
+  EXPECT_TRUE(HasFutureCells(versions, absl::Hours(24) + absl::Microseconds(1)));
+  EXPECT_FALSE(HasFutureCells(GcRule::MaxAge(absl::Hours(1)), absl::Hours(48)));
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // The servers that have files or logs, and the rule that no two servers ever have the same name.
 #include "cluster/server_directory.h"
 
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -248,6 +252,146 @@ TEST_F(ServerDirectoryTest, AfterNoteLastTheLogIsRemovedBeforeTheFile) {
     ASSERT_OK(next.Remove(name));
     EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
   }
+}
+
+TEST_F(ServerDirectoryTest, WhatIsNotedAlreadyIsNotWrittenAgain) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(servers_->Fence(name));
+  const auto generation = [&] { return session_->Read(ServerLock::FileOf(name))->generation; };
+  const uint64_t fenced = generation();
+  ASSERT_OK(servers_->Fence(name));
+  EXPECT_EQ(generation(), fenced);
+  ASSERT_OK(servers_->NoteLast(name, 77));
+  ASSERT_OK(servers_->NoteFlushed(name, 70));
+  const uint64_t noted = generation();
+  EXPECT_NE(noted, fenced);
+  ASSERT_OK(servers_->NoteLast(name, 77));
+  ASSERT_OK(servers_->NoteFlushed(name, 70));
+  ASSERT_OK(servers_->NoteFlushed(name, 69));
+  EXPECT_EQ(generation(), noted);
+  ASSERT_OK(servers_->NoteLast(name, 76));
+  EXPECT_NE(generation(), noted);
+  ASSERT_OK(servers_->NoteDone(name));
+  const uint64_t done = generation();
+  ASSERT_OK(servers_->NoteLast(name, 5));  // nothing of it is needed any more
+  ASSERT_OK(servers_->NoteFlushed(name, 78));
+  EXPECT_EQ(generation(), done);
+  ASSERT_OK_AND_ASSIGN(const ServerDirectory::Needed needed, servers_->NeededOf(name));
+  EXPECT_FALSE(needed.is_needed);
+}
+
+TEST_F(ServerDirectoryTest, AStrayLogIsOfAServerWithoutAFileUntilItIsRemoved) {
+  CreateLog("server-41");
+  ASSERT_OK(Open());
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre("server-41"));
+  EXPECT_FALSE(servers_->HasFile("server-41"));
+  ASSERT_OK(servers_->Remove("server-41"));
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), IsEmpty());
+  EXPECT_FALSE(file_system_.FileExists(directory_.log_of("server-41")));
+}
+
+// Each call of the file system fails in turn, of the lock service or of the logs.
+TEST_F(ServerDirectoryTest, AnErrorOfAnyStepIsReturnedAndTheNextTrySucceeds) {
+  using Step = std::function<absl::Status(ServerDirectory*, const std::string& name)>;
+  const std::vector<FileCall> kinds = {
+      FileCall::kNewWritableFile, FileCall::kAppend,         FileCall::kSync,
+      FileCall::kClose,           FileCall::kRenameFile,     FileCall::kSyncDirectory,
+      FileCall::kRemoveFile,      FileCall::kRemoveDirectory};
+  const Step steps[] = {
+      [](ServerDirectory* servers, const std::string& name) { return servers->Fence(name); },
+      [](ServerDirectory* servers, const std::string& name) { return servers->NoteLast(name, 77); },
+      [](ServerDirectory* servers, const std::string& name) {
+        return servers->NoteFlushed(name, 70);
+      },
+      [](ServerDirectory* servers, const std::string& name) { return servers->NoteDone(name); },
+      [](ServerDirectory* servers, const std::string& name) { return servers->Remove(name); },
+      [](ServerDirectory* servers, const std::string&) {
+        std::vector<std::string> others;
+        return servers->SweepLogs([](std::string_view) { return false; }, &others);
+      },
+  };
+  for (size_t last = 0; last < std::size(steps); ++last) {
+    int failed = 0;
+    for (uint64_t call = 1;; ++call) {
+      SCOPED_TRACE(Cat("step ", last, ", call ", call));
+      const std::string name = AddServer(ServerRole::kUser);
+      CreateLog("server-9999");  // it is swept
+      FaultyFileSystem faulty(&file_system_);
+      ASSERT_OK_AND_ASSIGN(const auto service,
+                           LocalLockService::Open(&faulty, "/db/lockservice", &clock_));
+      ASSERT_OK_AND_ASSIGN(const auto session, service->OpenSession({}));
+      ServerDirectory servers(&faulty, session.get(), directory_);
+      ASSERT_OK(servers.Load());
+      // Fenced, and with its last mutation noted before it is removed.
+      for (size_t i = 0; i < last && i < 2; ++i) ASSERT_OK(steps[i](&servers, name));
+      faulty.CountCalls({kinds, ""});
+      faulty.FailCall(call, absl::UnavailableError("a fault"));
+      const absl::Status status = steps[last](&servers, name);
+      const bool is_hit = faulty.faults() > 0;
+      faulty.ClearFaults();
+      if (is_hit) {
+        ++failed;
+        EXPECT_STATUS(kUnavailable, "a fault", status);
+        // What has not succeeded is not taken for done.
+        EXPECT_TRUE(servers.HasFile(name) || file_system_.FileExists(directory_.log_of(name)));
+        ASSERT_OK(steps[last](&servers, name));
+      } else {
+        ASSERT_OK(status);
+      }
+      ASSERT_OK(servers.Remove(name));
+      EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
+      ASSERT_OK(servers.Remove("server-9999"));
+      ASSERT_OK(Open());
+      EXPECT_THAT(servers_->Servers(ServerRole::kUser), IsEmpty());
+      if (!is_hit) break;
+    }
+    EXPECT_GE(failed, 5);
+  }
+}
+
+TEST_F(ServerDirectoryTest, AServerWhoseFileCannotBeReadIsAnError) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(servers_->Fence(name));
+  FaultyFileSystem faulty(&file_system_);
+  faulty.FailCalls({{FileCall::kListDirectory}, "/log"}, absl::UnavailableError("no list"));
+  ServerDirectory servers(&faulty, session_.get(), directory_);
+  EXPECT_STATUS(kUnavailable, "no list", servers.Load());
+  std::vector<std::string> others;
+  EXPECT_STATUS(kUnavailable, "no list",
+                servers.SweepLogs([](std::string_view) { return false; }, &others));
+  session_.reset();
+  ASSERT_OK_AND_ASSIGN(session_,
+                       lock_service_->OpenSession({.owner = "", .lease = absl::Seconds(1)}));
+  clock_.Advance(absl::Seconds(2));
+  lock_service_->ExpireLapsedSessions();
+  ServerDirectory without_session(&file_system_, session_.get(), directory_);
+  EXPECT_FALSE(without_session.Fence(name).ok());
+  EXPECT_FALSE(without_session.NoteLast(name, 5).ok());
+  EXPECT_FALSE(without_session.NoteFlushed(name, 5).ok());
+  EXPECT_FALSE(without_session.NoteDone(name).ok());
+  EXPECT_FALSE(without_session.Remove(name).ok());
+  EXPECT_TRUE(file_system_.FileExists(directory_.log_of(name)));
+}
+
+TEST_F(ServerDirectoryTest, AFileThatIsDamagedMeanwhileIsAnErrorAndNotOverwritten) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(servers_->Fence(name));
+  file_system_.SetContents("/db/lockservice/servers/" + name, "rubbish");
+  EXPECT_STATUS(kDataLoss, name, servers_->Fence(name));
+  EXPECT_STATUS(kDataLoss, name, servers_->NoteLast(name, 5));
+  EXPECT_STATUS(kDataLoss, name, servers_->NeededOf(name));
+  EXPECT_STATUS(kDataLoss, name, servers_->Remove(name));
+  EXPECT_EQ(file_system_.Contents("/db/lockservice/servers/" + name), "rubbish");
+}
+
+TEST_F(ServerDirectoryTest, FilesOfNoServerAreIgnored) {
+  const std::string name = AddServer(ServerRole::kUser);
+  ASSERT_OK(session_->Write("servers/notes", ""));
+  ASSERT_OK(session_->Write("servers/server-07", ""));
+  ASSERT_OK(Open());
+  EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(name));
+  EXPECT_FALSE(servers_->HasFile("notes"));
+  EXPECT_EQ(servers_->last_number(), *ServerDirectory::NumberOf(name));
 }
 
 TEST_F(ServerDirectoryTest, ADamagedServerFileIsAnError) {

@@ -35,6 +35,31 @@ TEST_F(MemtableRotationTest, OfManyTabletsOnlyTheFullMemtableIsRotated) {
   EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
+// A flush of up to sixteen takes little longer than one of the full memtable alone.
+TEST_F(MemtableRotationTest, AFullMemtableIsRotatedWithFifteenOthersAndNotWithMore) {
+  for (const uint64_t others : {uint64_t{15}, uint64_t{16}}) {
+    for (int i = 0; i < 80; ++i) ASSERT_OK(Write("row", std::string(10000, 'v')));
+    while (server_->tablets().size() <= others) {
+      AddOtherTablet(kOtherTableId + server_->tablets().size());
+    }
+    for (const std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
+      ASSERT_OK(Write("row", "v", tablet->table_id()));
+    }
+    for (int i = 0; i < 200 && !tablet_->HasImmutable(0); ++i) {
+      ASSERT_OK(Write(absl::StrCat("row", i), std::string(10000, 'v')));
+    }
+    EXPECT_EQ(server_->rotation().MemtablesToFlush().size(), others == 15 ? 16u : 1u);
+    server_->rotation().RotateEverything();
+    ASSERT_OK(background_.FlushNow(server_.get()));
+  }
+}
+
+TEST_F(MemtableRotationTest, NothingIsRotatedForMemoryIfThereIsNothing) {
+  EXPECT_OK(server_->rotation().RotateLargest({}));
+  EXPECT_TRUE(server_->rotation().MemtablesToFlush().empty());
+  EXPECT_FALSE(server_->rotation().HasImmutable());
+}
+
 TEST_F(MemtableRotationTest, OfManyTabletsTheLargestHalfIsRotatedWhenMemoryIsShort) {
   ASSERT_OK(Write("row"));
   std::vector<std::shared_ptr<Tablet>> others;

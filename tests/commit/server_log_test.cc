@@ -98,6 +98,25 @@ TEST_F(ServerLogTest, UpkeepKeepsTheDeadlineOfItsCall) {
   EXPECT_OK(log.Maintain());
 }
 
+TEST_F(ServerLogTest, ALogWhoseCommitsCannotBeAttestedIsNotTrimmed) {
+  ASSERT_NO_FATAL_FAILURE(WriteSegments());
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  ASSERT_OK(server_->log().Maintain());
+  server_->mutable_environment()->attest_commits = [](const CallLimits&) {
+    return absl::UnavailableError("not attested");
+  };
+  ASSERT_NO_FATAL_FAILURE(WriteSegments());
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  faulty_.CountCalls({{FileCall::kRemoveFile}, ".log"});
+  EXPECT_STATUS(kUnavailable, "not attested", server_->log().Trim({}));
+  EXPECT_EQ(faulty_.calls(), 0u);
+  server_->mutable_environment()->attest_commits = nullptr;
+  EXPECT_OK(server_->log().Trim({}));
+  EXPECT_GT(faulty_.calls(), 0u);
+}
+
 // The server that takes over reads and removes the files.
 TEST_F(ServerLogTest, TheLogOfAnEndedServerGetsNoFreshFile) {
   ASSERT_OK(Write("row"));

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -123,6 +124,36 @@ TEST(LogLimitsTest, ASegmentIsReleasedWithItsLastRecord) {
   ASSERT_OK(log->PrepareSpare());
   ASSERT_OK(log->RemoveFreeSegments());
   EXPECT_EQ(SegmentNumbers(&fs), (std::vector<uint64_t>{3, 4}));
+}
+
+// Each of them needs the files' names, which another thread is changing.
+TEST(LogLimitsTest, AnotherThreadsUpkeepIsAwaitedUntilTheDeadline) {
+  InMemoryFileSystem base;
+  FaultyFileSystem fs(&base);
+  auto created = CommitLog::Create(&fs, "log", {.segment_size = 16384});
+  ASSERT_OK(created);
+  CommitLog& log = **created;
+  ASSERT_OK(Add(&log, 1, "v"));
+  ASSERT_OK(log.Sync());
+  fs.StallCalls({{FileCall::kNewLogFile}, ""});
+  std::thread upkeep([&] { EXPECT_OK(log.PrepareSpare()); });
+  ASSERT_TRUE(fs.WaitUntilStalled(1));
+  const auto soon = [] { return CallLimits{.deadline = Deadline::In(absl::Milliseconds(10))}; };
+  EXPECT_STATUS(kDeadlineExceeded, "", log.PrepareSpare(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "", log.RemoveFreeSegments(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "", log.PrepareFreshSpare(soon()).status());
+  EXPECT_STATUS(kDeadlineExceeded, "", log.Attest(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "", log.StartNewSegment(soon()));
+  EXPECT_STATUS(kDeadlineExceeded, "", log.Reserve(20000, soon()));
+  const std::string large(20000, 'v');
+  const std::string_view part = large;
+  EXPECT_STATUS(kDeadlineExceeded, "",
+                log.Append(RecordType::kMutation, 2, {&part, 1}, nullptr, soon()));
+  EXPECT_EQ(log.last_sequence(), 1u);
+  fs.ReleaseCalls();
+  upkeep.join();
+  EXPECT_OK(log.Append(RecordType::kMutation, 2, {&part, 1}, nullptr, soon()));
+  EXPECT_OK(log.Attest(soon()));
 }
 
 TEST(LogLimitsTest, AnAttestationIsWrittenOnceForWhatIsSynced) {
@@ -293,6 +324,50 @@ TEST(LogDirectoryTest, OnlyFilesOfALogAreRemoved) {
   EXPECT_STATUS(kNotFound, "", fs.ListDirectory("log").status());
   EXPECT_OK(RemoveLog(&fs, "log"));
   EXPECT_OK(SyncLog(&fs, "log"));
+}
+
+TEST(LogDirectoryTest, AnErrorOfAnyCallIsReturned) {
+  using Work = absl::Status (*)(FileSystem*);
+  const struct {
+    Work work;
+    int least;  // calls
+  } cases[] = {
+      {[](FileSystem* fs) { return CreateLogDirectory(fs, "other"); }, 3},
+      {[](FileSystem* fs) { return SyncLog(fs, "log"); }, 5},
+      {[](FileSystem* fs) { return CopyLog(fs, "log", 2); }, 14},
+      {[](FileSystem* fs) { return RemoveLog(fs, "log"); }, 10},
+      {[](FileSystem* fs) {
+         return CommitLog::Create(fs, "other", {.segment_size = 16384}).status();
+       },
+       10},
+  };
+  for (const auto& [work, least] : cases) {
+    int failed = 0;
+    for (uint64_t call = 1;; ++call) {
+      SCOPED_TRACE(Cat("work ", &work - &cases[0].work, ", call ", call));
+      InMemoryFileSystem base;
+      FaultyFileSystem fs(&base);
+      ASSERT_OK(fs.CreateDirectory("log"));
+      for (uint64_t number = 1; number <= 3; ++number) {
+        const auto file = fs.NewWritableFile(SegmentPath(number));
+        ASSERT_OK(file);
+        ASSERT_OK((*file)->Append(Payload(number, 100)));
+        ASSERT_OK((*file)->Close());
+      }
+      fs.CountCalls();
+      fs.FailCall(call, absl::UnavailableError("a fault"));
+      const absl::Status status = work(&fs);
+      const bool is_hit = fs.faults() > 0;
+      fs.ClearFaults();
+      if (!is_hit) {
+        EXPECT_OK(status);
+        break;
+      }
+      ++failed;
+      EXPECT_STATUS(kUnavailable, "a fault", status);
+    }
+    EXPECT_GE(failed, least);
+  }
 }
 
 // --- Sorted logs ---

@@ -2,6 +2,7 @@
 #include "metadata/metadata_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,6 +33,10 @@ class MetadataInMemory final : public MetadataService {
   absl::Status Mutate(absl::Span<const EncodedMutation> mutations, Durability) override {
     if (mutations.size() > 1) batches.push_back(mutations.size());
     for (const EncodedMutation& mutation : mutations) {
+      if (fails_alone.has_value() && (*fails_alone)-- == 0) {
+        return absl::UnavailableError("no METADATA for a moment");
+      }
+      if (meanwhile) std::exchange(meanwhile, nullptr)();
       if (left.has_value() && (*left)-- == 0) {
         left = 0;  // until the test resumes it
         return absl::UnavailableError("no METADATA");
@@ -76,7 +81,9 @@ class MetadataInMemory final : public MetadataService {
   std::map<std::string, std::map<std::pair<std::string, std::string>, std::string>> rows;
   std::vector<size_t> batches;  // the number of rows of each
   size_t most_together = SIZE_MAX;
-  std::optional<int> left;  // mutations that are applied before one fails, and all after it
+  std::function<void()> meanwhile;  // called once, in the next mutation
+  std::optional<int> fails_alone;   // the one after so many fails, and none after it
+  std::optional<int> left;          // mutations that are applied before one fails, and all after it
 };
 
 class MetadataTableTest : public testing::Test {
@@ -97,6 +104,78 @@ TEST_F(MetadataTableTest, TheTabletsOfATableAreReadInOrder) {
   for (size_t i = 0; i < tablets.size(); ++i) EXPECT_EQ(tablets[i].rows, kTablets[i]);
   ASSERT_OK_AND_ASSIGN(const std::vector<uint64_t> tables, metadata_.Tables());
   EXPECT_THAT(tables, ElementsAre(7, 8, 9));
+}
+
+// Later steps would succeed, and leave what was not done.
+TEST_F(MetadataTableTest, AStepThatFailsAloneEndsItsChange) {
+  ASSERT_OK(metadata_.AddTable(8, kTablets));
+  ASSERT_OK_AND_ASSIGN(const std::vector<TabletState> tablets, metadata_.ReadTable(8));
+  TabletState merged = tablets[1];
+  merged.rows = RowRange::RightOpen("", "p");
+  const std::vector<std::function<absl::Status(MetadataTable*)>> changes = {
+      [&](MetadataTable* metadata) { return metadata->AddTable(9, kTablets); },
+      [&](MetadataTable* metadata) {
+        return metadata->SplitTablet(8, tablets[1], "m", "server-1", {});
+      },
+      [&](MetadataTable* metadata) {
+        return metadata->MergeTablets({8, "d"}, {8, "p"}, merged, {});
+      },
+      [&](MetadataTable* metadata) {
+        return metadata->SetLocation({8, "d"}, "server-1");
+      },
+      [&](MetadataTable* metadata) { return metadata->RemoveTable(8); },
+  };
+  const int steps[] = {3, 2, 2, 1, 3};  // whose errors are those of the change
+  const auto before = service_.rows;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    for (int step = 0; step < steps[i]; ++step) {
+      SCOPED_TRACE(absl::StrCat("change ", i, ", step ", step));
+      MetadataTable metadata(&service_);
+      service_.rows = before;
+      service_.fails_alone = step;
+      EXPECT_STATUS(kUnavailable, "for a moment", changes[i](&metadata));
+      EXPECT_EQ(*service_.fails_alone, -1);  // no step was made after it
+      if (step == 0) {
+        EXPECT_EQ(service_.rows, before);
+      }
+      service_.fails_alone.reset();
+    }
+  }
+}
+
+// The step that tidies up is made before the next change, which needs it.
+TEST_F(MetadataTableTest, AChangeThatCannotSettleTheOneBeforeIsNotMade) {
+  ASSERT_OK(metadata_.AddTable(8, kTablets));
+  ASSERT_OK_AND_ASSIGN(const std::vector<TabletState> tablets, metadata_.ReadTable(8));
+  service_.fails_alone = 2;
+  ASSERT_OK(metadata_.SplitTablet(8, tablets[1], "m", "server-1", {}));
+  EXPECT_EQ(*service_.fails_alone, -1);
+  const auto before = service_.rows;
+  for (int change = 0; change < 2; ++change) {
+    service_.fails_alone = 0;
+    EXPECT_STATUS(kUnavailable, "for a moment",
+                  change == 0 ? metadata_.SplitTablet(8, tablets[0], "b", "server-1", {})
+                              : metadata_.MergeTablets({8, "d"}, {8, "m"}, tablets[0], {}));
+    EXPECT_EQ(service_.rows, before);
+  }
+  service_.fails_alone.reset();
+  ASSERT_OK(metadata_.SplitTablet(8, tablets[0], "b", "server-1", {}));
+  ASSERT_OK_AND_ASSIGN(const std::vector<TabletState> after, metadata_.ReadTable(8));
+  EXPECT_EQ(after.size(), 5u);
+}
+
+TEST_F(MetadataTableTest, AChangeWaitsForAnotherUntilItsDeadline) {
+  ASSERT_OK(metadata_.AddTable(8, kTablets));
+  ASSERT_OK_AND_ASSIGN(const std::vector<TabletState> tablets, metadata_.ReadTable(8));
+  const auto soon = [] { return CallLimits{.deadline = Deadline::In(absl::Milliseconds(5))}; };
+  service_.meanwhile = [&] {
+    EXPECT_STATUS(kDeadlineExceeded, "",
+                  metadata_.SplitTablet(8, tablets[0], "b", "server-1", soon()));
+    EXPECT_STATUS(kDeadlineExceeded, "",
+                  metadata_.MergeTablets({8, "d"}, {8, "p"}, tablets[0], soon()));
+  };
+  ASSERT_OK(metadata_.SplitTablet(8, tablets[1], "m", "server-1", soon()));
+  EXPECT_EQ(service_.meanwhile, nullptr);
 }
 
 TEST_F(MetadataTableTest, AMissingTabletIsDataLoss) {

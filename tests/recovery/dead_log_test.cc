@@ -10,9 +10,11 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "commitlog/commit_log.h"
+#include "commitlog/log_format.h"
 #include "recovery/batch_recovery.h"
 #include "support/expect_status.h"
 
@@ -69,6 +71,8 @@ class DeadLogTest : public testing::Test {
     std::vector<SequenceNumber> read;
     const auto note = [&](const MutationRecord& record, SequenceNumber sequence) {
       EXPECT_EQ(record.mutation.row, absl::StrCat(sequence));
+      EXPECT_EQ(record.mutation.operations, OperationsOf(sequence));
+      EXPECT_EQ(record.server_timestamp, 7);
       read.push_back(sequence);
       return absl::OkStatus();
     };
@@ -96,13 +100,64 @@ TEST_F(DeadLogTest, ASmallLogIsSortedInMemory) {
   WriteAndClose("a", 3);
   const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a"});
   EXPECT_THAT(Files("/db"), Not(Contains("sorted")));
+  EXPECT_THAT(Files("/"), ElementsAre("db"));
   EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
+}
+
+// The size of a log is that of its segments, of which other files are none.
+TEST_F(DeadLogTest, ALogOfOnePieceIsSortedInMemory) {
+  WriteAndClose("a", 3);
+  uint64_t size = 0;
+  for (const std::string& name : Files("/db/a")) {
+    const uint64_t bytes = file_system_.Contents("/db/a/" + name).size();
+    if (ParseSegmentName(name).has_value()) size += bytes;
+  }
+  ASSERT_GT(size, 0u);
+  {
+    const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = size});
+    EXPECT_THAT(Files("/db"), Not(Contains("sorted")));
+    EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
+  }
+  const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = size - 1});
+  EXPECT_THAT(Files("/db"), Contains("sorted"));
+  EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
+}
+
+TEST_F(DeadLogTest, EachErrorOfTheFileSystemIsReturned) {
+  WriteAndClose("a", 3);
+  for (const uint64_t piece_size : {uint64_t{1}, uint64_t{1} << 20}) {
+    int failed = 0;
+    for (uint64_t call = 1;; ++call) {
+      FaultyFileSystem faulty(&file_system_);
+      faulty.CountCalls(
+          {{FileCall::kListDirectory, FileCall::kFileSize, FileCall::kReadFile,
+            FileCall::kNewRandomAccessFile, FileCall::kCreateDirectory, FileCall::kNewWritableFile,
+            FileCall::kAppend, FileCall::kClose, FileCall::kRenameFile},
+           ""});
+      faulty.FailCall(call, absl::UnavailableError("a fault"));
+      const auto dead = DeadLog::Sort(
+          &faulty, "a", "/db/a", {.sorted_directory = "/db/sorted/a", .piece_size = piece_size});
+      if (faulty.faults() == 0) {
+        ASSERT_OK(dead);
+        EXPECT_THAT(Read(**dead), ElementsAre(1, 2, 3));
+        break;
+      }
+      ++failed;
+      EXPECT_STATUS(kUnavailable, "a fault", dead.status());
+    }
+    EXPECT_GE(failed, piece_size == 1 ? 15 : 4);
+  }
+}
+
+TEST_F(DeadLogTest, AMissingLogThatNeedNotExistIsEmpty) {
+  const auto dead = Sort("missing", {.replay = {.must_exist = false}});
+  EXPECT_THAT(Read(*dead), IsEmpty());
 }
 
 TEST_F(DeadLogTest, PiecesOfALargeLogAreOnDiskUntilItIsRead) {
   WriteAndClose("a", 3);
   auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = 1});
-  EXPECT_THAT(Files("/db/sorted/a"), Not(IsEmpty()));
+  EXPECT_EQ(Files("/db/sorted/a").size(), 4u);  // a piece for each mutation, and the manifest
   EXPECT_THAT(Read(*dead), ElementsAre(1, 2, 3));
   dead.reset();
   EXPECT_THAT(Files("/db/sorted"), IsEmpty());
@@ -122,6 +177,66 @@ TEST_F(DeadLogTest, OnlyTheMutationsOfATableAreRead) {
   };
   EXPECT_OK(dead->Read(RowRange::All(), kTable + 1, 0, fail,
                        [](SequenceNumber) { return absl::OkStatus(); }));
+}
+
+TEST_F(DeadLogTest, ATabletsRowsAreReadThatAreNotFlushed) {
+  WriteAndClose("a", 5);
+  const auto dead = Sort("a");
+  const auto read = [&](const RowRange& rows, SequenceNumber after) {
+    std::vector<SequenceNumber> found;
+    EXPECT_OK(dead->Read(
+        rows, kTable, after,
+        [&](const MutationRecord&, SequenceNumber sequence) {
+          found.push_back(sequence);
+          return absl::OkStatus();
+        },
+        [](SequenceNumber through) {
+          EXPECT_EQ(through, 5u);
+          return absl::OkStatus();
+        }));
+    return found;
+  };
+  EXPECT_THAT(read(RowRange::StartingAt("3"), 0), ElementsAre(3, 4, 5));
+  EXPECT_THAT(read(RowRange::RightOpen("2", "4"), 0), ElementsAre(2, 3));
+  EXPECT_THAT(read(RowRange::All(), 3), ElementsAre(4, 5));
+  EXPECT_THAT(read(RowRange::RightOpen("2", "5"), 3), ElementsAre(4));
+  EXPECT_THAT(read(RowRange::All(), 5), IsEmpty());
+}
+
+TEST_F(DeadLogTest, AnErrorOfAReceiverEndsTheReading) {
+  WriteAndClose("a", 3);
+  const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = 1});
+  int delivered = 0, ends = 0;
+  const auto note = [&](const MutationRecord&, SequenceNumber) {
+    ++delivered;
+    return absl::OkStatus();
+  };
+  const auto refuse = [&](const MutationRecord&, SequenceNumber) {
+    ++delivered;
+    return absl::UnavailableError("not taken");
+  };
+  const auto between = [&](SequenceNumber) {
+    return ++ends == 2 ? absl::UnavailableError("not flushed") : absl::OkStatus();
+  };
+  EXPECT_STATUS(kUnavailable, "not flushed", dead->Read(RowRange::All(), kTable, 0, note, between));
+  EXPECT_EQ(delivered, 2);
+  EXPECT_STATUS(kUnavailable, "not taken", dead->Read(RowRange::All(), kTable, 0, refuse, between));
+  EXPECT_EQ(delivered, 3);
+}
+
+TEST_F(DeadLogTest, APieceOfABatchThatCannotBeWrittenIsAnError) {
+  {
+    const std::unique_ptr<CommitLog> log = NewLog("a");
+    AddPart(log.get(), 1, {"b", 5});
+    AddPart(log.get(), 3, {"b", 7});
+    AddPart(log.get(), 5, {"b", 9});
+    ASSERT_OK(log->Close());
+  }
+  const DeadLog::Options options{.sorted_directory = "/db/sorted/a", .piece_size = 1};
+  FaultyFileSystem faulty(&file_system_);
+  faulty.FailCalls({{FileCall::kNewWritableFile}, "sorted-"}, absl::UnavailableError("no piece"));
+  EXPECT_STATUS(kUnavailable, "no piece", DeadLog::Sort(&faulty, "a", "/db/a", options).status());
+  EXPECT_THAT(Read(*Sort("a", options)), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
 class BatchRecoveryTest : public DeadLogTest {
@@ -148,6 +263,99 @@ TEST_F(BatchRecoveryTest, ALogEndsBeforeAnIncompleteBatch) {
   EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
   EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2));
   EXPECT_THAT(Read(*logs_[1]), ElementsAre(1, 2));
+}
+
+// The other log has the last mutation of its part, and no more.
+TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherLogReachesItsEnd) {
+  for (const SequenceNumber last : {4, 5}) {
+    const std::string server = absl::StrCat("c", last);
+    {
+      const std::unique_ptr<CommitLog> log = NewLog(server);
+      AddMutation(log.get(), 1);
+      AddPart(log.get(), 3, {"b", last});
+      ASSERT_OK(log->Close());
+    }
+    std::vector<std::unique_ptr<DeadLog>> logs;
+    logs.push_back(Sort(server));
+    const std::string other = absl::StrCat("b", last);
+    {
+      const std::unique_ptr<CommitLog> log = NewLog(other);
+      AddMutation(log.get(), 4);
+      ASSERT_OK(log->Close());
+    }
+    auto b = DeadLog::Sort(&file_system_, "b", "/db/" + other, {});
+    ASSERT_OK(b);
+    logs.push_back(*std::move(b));
+    const auto shortened = SettleBatches(logs, {});
+    if (last == 4) {
+      EXPECT_THAT(shortened, IsEmpty());
+      EXPECT_THAT(Read(*logs[0]), ElementsAre(1, 3, 4));
+    } else {
+      EXPECT_THAT(shortened, ElementsAre(logs[0].get()));
+      EXPECT_THAT(Read(*logs[0]), ElementsAre(1));
+    }
+  }
+}
+
+TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherWasFlushedOrItsLogIsNotWhole) {
+  for (const DeadLog::Options& options :
+       {DeadLog::Options{.flushed = 5}, DeadLog::Options{.is_whole = false}}) {
+    logs_[0] = Sort("a");
+    logs_[1] = Sort("b", options);
+    EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
+    EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2, 3, 4, 6));
+  }
+  logs_[0] = Sort("a");
+  logs_[1] = Sort("b", {.flushed = 4});
+  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+  EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2));
+  // What is flushed of an incomplete part need not be read, and later mutations are.
+  logs_[0] = Sort("a", {.flushed = 4});
+  logs_[1] = Sort("b");
+  EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
+  logs_[0] = Sort("a", {.flushed = 3});
+  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+  // Nor does a part matter that is behind the end of its log, and one before it does.
+  logs_[0] = Sort("a", {.last = 3});
+  EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
+  logs_[0] = Sort("a", {.last = 4});
+  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+}
+
+// A log that ends earlier takes parts from others, whichever is looked at first.
+TEST_F(BatchRecoveryTest, ALogThatEndsBeforeAPartEndsTheLogsThatNeedIt) {
+  for (const bool is_reversed : {false, true}) {
+    const std::string suffix = is_reversed ? "-2" : "-1";
+    const std::string a = "a" + suffix, b = "b" + suffix, c = "c" + suffix;
+    {
+      const std::unique_ptr<CommitLog> log = NewLog(a);
+      AddMutation(log.get(), 1);
+      AddPart(log.get(), 10, {b, 13});  // complete, as long as b has 13
+      ASSERT_OK(log->Close());
+    }
+    {
+      const std::unique_ptr<CommitLog> log = NewLog(b);
+      AddMutation(log.get(), 2);
+      AddPart(log.get(), 5, {c, 8});  // not complete
+      AddPart(log.get(), 12, {a, 11});
+      ASSERT_OK(log->Close());
+    }
+    WriteAndClose(c, 3);
+    std::vector<std::unique_ptr<DeadLog>> logs;
+    for (const std::string& server : {a, b, c}) logs.push_back(Sort(server));
+    if (is_reversed) std::swap(logs[0], logs[2]);
+    EXPECT_EQ(SettleBatches(logs, {}).size(), 2u);
+    EXPECT_THAT(Read(*logs[is_reversed ? 2 : 0]), ElementsAre(1));
+    EXPECT_THAT(Read(*logs[1]), ElementsAre(2));
+  }
+}
+
+// The log of a server that is not among them was flushed, or the server lives.
+TEST_F(BatchRecoveryTest, APartOfAServerWhoseLogIsNotReadIsComplete) {
+  std::vector<std::unique_ptr<DeadLog>> one;
+  one.push_back(std::move(logs_[0]));
+  EXPECT_THAT(SettleBatches(one, {}), IsEmpty());
+  EXPECT_THAT(Read(*one[0]), ElementsAre(1, 2, 3, 4, 6));
 }
 
 TEST_F(BatchRecoveryTest, AVoidBatchIsSkippedAndWhatFollowsItIsRead) {

@@ -252,6 +252,33 @@ TEST(LogReplayTest, ASequenceNumberThatDoesNotAscendIsDataLoss) {
   }
 }
 
+// Of a segment whose records were all before it.
+TEST(LogReplayTest, ASequenceNumberThatDoesNotFollowAnEndRecordIsDataLoss) {
+  for (const SequenceNumber sequence : {6, 7}) {
+    InMemoryFileSystem fs;
+    auto log = NewLog(&fs);
+    ASSERT_OK(Add(log.get(), 6, "x"));
+    ASSERT_OK(log->StartNextSegment());
+    ASSERT_OK(Add(log.get(), 7, "y"));
+    ASSERT_OK_AND_ASSIGN(const LogState state, ReadLogState(&fs, "log"));
+    std::string bytes = fs.Contents(SegmentPath(1));
+    StoreFixed64(bytes.data() + kRecordHeaderSize, 2);  // the next segment
+    FinishRecord(bytes.data(),
+                 {.payload_size = kEndPayloadSize,
+                  .type = static_cast<uint8_t>(RecordType::kEnd),
+                  .sequence = sequence},
+                 RecordSeed(SegmentSalt(state.secret, 1), 0));
+    fs.SetContents(SegmentPath(1), bytes);
+    const Replayed read = ReplayAll(&fs);
+    if (sequence == 6) {
+      ASSERT_OK(read.status);
+      EXPECT_EQ(read.sequences, Range(7, 7));
+    } else {
+      EXPECT_EQ(read.status.code(), absl::StatusCode::kDataLoss);
+    }
+  }
+}
+
 TEST(LogReplayTest, LogBytesStoredAsAValueAreNeverTakenForRecords) {
   InMemoryFileSystem fs;
   auto log = NewLog(&fs);
@@ -289,6 +316,16 @@ TEST(LogReplayTest, AnErrorOfTheCallbackEndsTheReplay) {
       });
   EXPECT_EQ(end.status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(calls, 3);
+}
+
+// Its segments may be gone in part.
+TEST(LogReplayTest, OfALogThatIsBeingRemovedNothingIsMissing) {
+  auto fs = TwoSegments(7, 3);
+  fs->SetContents(Cat("log/", kRemovedMarker), "");
+  const Replayed read = ReplayAll(fs.get());
+  ASSERT_OK(read.status);
+  EXPECT_TRUE(read.sequences.empty());
+  EXPECT_TRUE(read.end.clean);
 }
 
 }  // namespace

@@ -1,5 +1,10 @@
 #include "recovery/sorted_log_format.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "base/checksum.h"
 #include "commitlog/log_test_util.h"
 #include "recovery/log_piece.h"
@@ -145,6 +150,42 @@ TEST(SortedLogFormatTest, InvalidRecordsAndIndexesAreRefused) {
   for (size_t n = 1; n < index.size(); ++n) {
     EXPECT_FALSE(ParseSortedIndex(std::string_view(index).substr(0, n), 100).has_value()) << n;
   }
+}
+
+// Of a piece with records of these encoded sizes.
+size_t BlocksOfPiece(const std::vector<size_t>& sizes) {
+  InMemoryFileSystem fs;
+  LogPiece piece;
+  piece.Clear(1 << 20);
+  SequenceNumber sequence = 0;
+  for (const size_t size : sizes) {
+    SortedRecord record{.type = RecordType::kMutation, .sequence = ++sequence, .table_id = 5};
+    std::string payload = "row", encoded;
+    while (encoded.size() < size) {
+      payload.append(std::max<size_t>(1, (size - encoded.size()) / 2), 'v');
+      record.payload = payload;
+      record.row = record.payload.substr(0, 3);
+      encoded.clear();
+      AppendSortedRecord(&encoded, record);
+    }
+    EXPECT_EQ(encoded.size(), size);
+    piece.Add(record);
+  }
+  EXPECT_OK(piece.Write(&fs, "piece").status());
+  const std::string bytes = fs.Contents("piece");
+  const size_t footer_at = bytes.size() - SortedPieceFooter::kSize;
+  const uint64_t index_size = LoadFixed64(bytes.data() + footer_at);
+  const auto blocks = ParseSortedIndex(
+      std::string_view(bytes).substr(footer_at - index_size, index_size), footer_at - index_size);
+  return blocks.has_value() ? blocks->size() : 0;
+}
+
+TEST(SortedLogFormatTest, ABlockEndsWhenItHasItsSize) {
+  EXPECT_EQ(BlocksOfPiece({100, 100, 100}), 1u);
+  EXPECT_EQ(BlocksOfPiece({kSortedBlockSize, 100}), 2u);
+  EXPECT_EQ(BlocksOfPiece({kSortedBlockSize - 1, 100}), 1u);
+  EXPECT_EQ(BlocksOfPiece({kSortedBlockSize - 100, 100, 100}), 2u);
+  EXPECT_EQ(BlocksOfPiece({100, kSortedBlockSize}), 1u);
 }
 
 }  // namespace

@@ -92,6 +92,26 @@ TEST(OutcomeWindowForgetTest, AClientThatIsSilentIsForgotten) {
   EXPECT_EQ(window.slots(), 1u);
 }
 
+// The time counts from its last request, also if that was a copy.
+TEST(OutcomeWindowForgetTest, AClientThatIsHeardAgainIsNotForgotten) {
+  constexpr absl::Duration kForgetAfter = absl::Milliseconds(400);
+  OutcomeWindow window(kForgetAfter);
+  const auto apply = [] { return ResponseOf(""); };
+  ASSERT_OK(window.Run({7, 0, 1}, {}, apply).status());
+  const absl::Time begin = absl::Now();
+  absl::Time heard = begin;
+  while (absl::Now() - begin < kForgetAfter + absl::Milliseconds(50)) {
+    heard = absl::Now();
+    ASSERT_OK(window.Run({7, 0, 1}, {}, apply).status());
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  ASSERT_OK(window.Run({8, 0, 1}, {}, apply).status());
+  // Unless this thread was not scheduled meanwhile.
+  if (absl::Now() - heard < kForgetAfter) {
+    EXPECT_EQ(window.slots(), 2u);
+  }
+}
+
 TEST(OutcomeWindowForgetTest, AClientWithARequestUnderWayIsNotForgotten) {
   OutcomeWindow window(absl::Milliseconds(1));
   const auto apply_slowly = [&] {
