@@ -20,13 +20,12 @@ namespace bigtable {
 
 // A caller's write in the queue.
 struct GroupWriter::Write final : GroupCommit::Request {
-  Write(const WriteRequest& r, absl::Span<absl::Status> s) : request(r), statuses(s) {
+  explicit Write(const WriteRequest& r) : request(r) {
     for (const EncodedMutation& mutation : r.mutations)
       bytes += mutation.row.size() + mutation.operations.size();
   }
 
   const WriteRequest& request;
-  const absl::Span<absl::Status> statuses;
   int64_t queued_at = 0;    // if it is measured
   bool superseded = false;  // the tablet was, before the write's turn
 };
@@ -37,7 +36,8 @@ GroupWriter::GroupWriter(const Parts& parts, uint64_t max_log_bytes, std::functi
       wake_(std::move(wake)),
       queue_([this](Group group) { CommitGroup(group); }, TakeOver()) {}
 
-bool GroupWriter::Apply(const WriteRequest& request, absl::Span<absl::Status> statuses) {
+bool GroupWriter::Apply(const WriteRequest& request) {
+  const absl::Span<absl::Status> statuses = request.statuses;
   ABSL_ASSERT(statuses.size() == request.mutations.size() && "there is a status for each mutation");
   ABSL_ASSERT((request.unchanged_since == kUnconditional || request.mutations.size() == 1) &&
               "only a single mutation has a precondition");
@@ -49,7 +49,7 @@ bool GroupWriter::Apply(const WriteRequest& request, absl::Span<absl::Status> st
       return true;
     }
   }
-  Write write(request, statuses);
+  Write write(request);
   if (request.sample != nullptr) [[unlikely]] {
     write.queued_at = NowNanos();
     measured_.fetch_add(1, std::memory_order_relaxed);
@@ -197,7 +197,7 @@ void GroupWriter::RefuseGroup(Group group, const absl::Status& status, bool is_m
   times_.applied = times_.synced;
   if (is_measured) RecordTimes(group, times_);
   for (GroupCommit::Request* request : group) {
-    for (absl::Status& outcome : static_cast<Write*>(request)->statuses) outcome = status;
+    for (absl::Status& outcome : static_cast<Write*>(request)->request.statuses) outcome = status;
   }
 }
 
@@ -292,7 +292,7 @@ absl::Status GroupWriter::RefusedError(const absl::Status& status, uint64_t byte
     if (&earlier == &write) break;
     if (earlier.superseded || earlier.request.tablet != request.tablet) continue;
     for (size_t i = 0; i < earlier.request.mutations.size(); ++i) {
-      if (earlier.statuses[i].ok() && earlier.request.mutations[i].row == row) return false;
+      if (earlier.request.statuses[i].ok() && earlier.request.mutations[i].row == row) return false;
     }
   }
   return true;
@@ -312,7 +312,7 @@ absl::Status GroupWriter::LogWrite(Group group, Write* write) {
   const bool recheck = request.tablet->writer()->layout() != request.layout;
   SharedErrors errors;
   for (size_t i = 0; i < request.mutations.size(); ++i) {
-    absl::Status& status = write->statuses[i];
+    absl::Status& status = request.statuses[i];
     if (!status.ok()) continue;
     if (!refused.ok()) {
       status = refused;
@@ -328,9 +328,9 @@ absl::Status GroupWriter::LogWrite(Group group, Write* write) {
 // One record for all mutations of the batch.
 absl::Status GroupWriter::LogBatch(Write* write) {
   const WriteRequest& request = write->request;
-  for (const absl::Status& status : write->statuses) {
+  for (const absl::Status& status : write->request.statuses) {
     if (status.ok()) continue;
-    std::fill(write->statuses.begin(), write->statuses.end(), absl::Status(status));
+    std::fill(write->request.statuses.begin(), write->request.statuses.end(), absl::Status(status));
     return absl::OkStatus();
   }
   TabletWriter& writer = *request.tablet->writer();
@@ -352,7 +352,7 @@ absl::Status GroupWriter::LogBatch(Write* write) {
                                  batch_.pieces(), request.limits, &record, &refused));
   if (!refused.ok()) {
     insertions_.erase(insertions_.begin() + static_cast<std::ptrdiff_t>(first), insertions_.end());
-    std::fill(write->statuses.begin(), write->statuses.end(), refused);
+    std::fill(write->request.statuses.begin(), write->request.statuses.end(), refused);
     return absl::OkStatus();
   }
   if (record.segment == nullptr) return absl::OkStatus();
@@ -375,7 +375,7 @@ absl::Status GroupWriter::LogMutation(Write* write, size_t i) {
     AppendMutationHeader(&header_, {write->request.tablet->table_id(), logged.timestamp, mutation});
     const std::array<std::string_view, 2> parts{header_, mutation.operations};
     AppendedRecord record;
-    absl::Status& refused = write->statuses[i];
+    absl::Status& refused = write->request.statuses[i];
     BT_RETURN_IF_ERROR(AppendToLog(RecordType::kMutation, logged.sequence, parts,
                                    write->request.limits, &record, &refused));
     if (!refused.ok()) return absl::OkStatus();

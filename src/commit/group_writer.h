@@ -53,6 +53,7 @@
 #include "commit/serving_state.h"
 #include "commit/visible_sequence.h"
 #include "commit/write_error.h"
+#include "commit/write_request.h"
 #include "commitlog/commit_log.h"
 #include "memtable/group_search.h"
 #include "monitoring/call_timer.h"
@@ -63,26 +64,6 @@
 #include "tablet/tablet_environment.h"
 
 namespace bigtable {
-
-// The precondition of a write that has none.
-inline constexpr SequenceNumber kUnconditional = kMaxSequence;
-
-// Mutations of one tablet that go to the log together.
-struct WriteRequest {
-  Tablet* tablet = nullptr;
-  // The schema that they were checked against, which lives as long as the call.
-  const TableLayout* layout = nullptr;
-  absl::Span<const EncodedMutation> mutations;
-  bool is_batch = false;  // all of them are applied, and recovered after a crash, or none
-  // The precondition of a single mutation: its row has not been written since this read sequence of
-  // the server. If it may have been, the status is ConflictError (rpc/row_conflict.h). Requires
-  // TabletServer::TrackWrites before. Every write meets kUnconditional.
-  SequenceNumber unchanged_since = kUnconditional;
-  Durability durability = Durability::kBuffered;
-  CallLimits limits;                    // checked once more before they go to the log
-  const CallSample* sample = nullptr;   // null: the write is not measured
-  SequenceNumber* committed = nullptr;  // if set: gets the last number of an applied batch
-};
 
 class GroupWriter {
  public:
@@ -105,13 +86,12 @@ class GroupWriter {
   GroupWriter(const GroupWriter&) = delete;
   GroupWriter& operator=(const GroupWriter&) = delete;
 
-  // Applies each mutation by itself, unless they are a batch, which must be well formed. Sets a
-  // status for each in `statuses`; mutations that have failed are skipped. If the
-  // tablet has another schema than `request.layout` by then, the mutations are checked against that
-  // schema. If the limits of the request end before its turn begins, nothing is applied. False, and
-  // nothing is applied, if the tablet is stopped or superseded, or the server has lost its lock:
-  // the caller looks the rows up again.
-  [[nodiscard]] bool Apply(const WriteRequest& request, absl::Span<absl::Status> statuses);
+  // Applies each mutation by itself, unless they are a batch. If the tablet has another schema than
+  // `request.layout` by then, the mutations are checked against that schema. With a precondition,
+  // requires TabletServer::TrackWrites before. If the limits end before the turn of the request
+  // begins, nothing is applied. False, and nothing is applied, if the tablet is stopped or
+  // superseded, or the server has lost its lock: the caller looks the rows up again.
+  [[nodiscard]] bool Apply(const WriteRequest& request);
   // For a server of a read-only database, which has no log: the mutation, which was checked, stays
   // in the memtables.
   void ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation);

@@ -174,14 +174,14 @@ void TableImpl::ApplyUnobserved(absl::Span<const RowMutation> mutations,
     if (served.tablet != nullptr) [[likely]] {
       RecordTablet(served, sample);
       const EncodedMutation encoded = EncodedMutation::Of(mutations[0]);
-      const bool is_applied = served.path->Apply({.tablet = served.tablet.get(),
-                                                  .mutations = {&encoded, 1},
-                                                  .durability = durability,
-                                                  .limits = limits,
-                                                  .caller = caller,
-                                                  .sample = sample},
-                                                 statuses);
-      if (is_applied) [[likely]]
+      WriteRequest write{.tablet = served.tablet.get(),
+                         .mutations = {&encoded, 1},
+                         .statuses = statuses,
+                         .durability = durability,
+                         .limits = limits,
+                         .caller = caller,
+                         .sample = sample};
+      if (served.path->Apply(&write)) [[likely]]
         return;
     }
   }
@@ -222,14 +222,15 @@ void TableImpl::ApplyByTablets(absl::Span<const RowMutation> mutations, Durabili
       const ServedTablet& served = table.tablets()[tablet];
       bool is_applied = false;
       if (served.tablet != nullptr) {
-        is_applied = served.path->Apply({.tablet = served.tablet.get(),
-                                         .mutations = encoded,
-                                         .unchanged_since = unchanged_since,
-                                         .durability = durability,
-                                         .limits = limits,
-                                         .caller = caller,
-                                         .sample = sample},
-                                        absl::MakeSpan(outcomes));
+        WriteRequest write{.tablet = served.tablet.get(),
+                           .mutations = encoded,
+                           .statuses = absl::MakeSpan(outcomes),
+                           .unchanged_since = unchanged_since,
+                           .durability = durability,
+                           .limits = limits,
+                           .caller = caller,
+                           .sample = sample};
+        is_applied = served.path->Apply(&write);
       } else if (served.remote != nullptr) {
         if (!remote.has_value()) remote.emplace(this, durability, &limits, unchanged_since);
         is_applied = remote->Apply(*served.remote, encoded, has_looked, absl::MakeSpan(outcomes));

@@ -9,36 +9,29 @@
 
 namespace bigtable {
 
-bool DataPath::Apply(const Write& write, absl::Span<absl::Status> statuses) const {
-  ABSL_ASSERT(statuses.size() == write.mutations.size() && "there is a status for each mutation");
+bool DataPath::Apply(WriteRequest* write) const {
+  ABSL_ASSERT(write->statuses.size() == write->mutations.size() &&
+              "there is a status for each mutation");
   Admitted admitted;
-  if (!Admit(write, statuses, &admitted) || !Check(write, statuses, &admitted)) return true;
+  if (!Admit(*write, &admitted) || !Check(write, &admitted)) return true;
   if (writes_ == Writes::kInMemory) [[unlikely]] {
-    for (size_t i = 0; i < statuses.size(); ++i) {
-      if (statuses[i].ok()) server_->writer().ApplyInMemory(write.tablet, write.mutations[i]);
+    for (size_t i = 0; i < write->statuses.size(); ++i) {
+      if (!write->statuses[i].ok()) continue;
+      server_->writer().ApplyInMemory(write->tablet, write->mutations[i]);
     }
     return true;
   }
-  if (write.unchanged_since != kUnconditional) [[unlikely]] {
-    if (const absl::Status tracked = server_->TrackWrites(write.limits); !tracked.ok()) {
-      for (absl::Status& status : statuses) status.Update(tracked);
+  if (write->unchanged_since != kUnconditional) [[unlikely]] {
+    if (const absl::Status tracked = server_->TrackWrites(write->limits); !tracked.ok()) {
+      for (absl::Status& status : write->statuses) status.Update(tracked);
       return true;
     }
   }
-  return server_->writer().Apply({.tablet = write.tablet,
-                                  .layout = &admitted.version->layout(),
-                                  .mutations = write.mutations,
-                                  .is_batch = write.is_batch,
-                                  .unchanged_since = write.unchanged_since,
-                                  .durability = write.durability,
-                                  .limits = write.limits,
-                                  .sample = write.sample,
-                                  .committed = write.committed},
-                                 statuses);
+  return server_->writer().Apply(*write);
 }
 
-bool DataPath::Admit(const Write& write, absl::Span<absl::Status> statuses,
-                     Admitted* admitted) const {
+bool DataPath::Admit(const WriteRequest& write, Admitted* admitted) const {
+  const absl::Span<absl::Status> statuses = write.statuses;
   if (write.caller.has_value()) [[unlikely]] {
     AccessCheck& access = admitted->access.emplace(access_, *write.caller, write.limits);
     // A caller without permission for any of this must not delay other writers.
@@ -57,24 +50,25 @@ bool DataPath::Admit(const Write& write, absl::Span<absl::Status> statuses,
   return status.ok();
 }
 
-bool DataPath::Check(const Write& write, absl::Span<absl::Status> statuses,
-                     Admitted* admitted) const {
-  admitted->version = write.tablet->Version();
+bool DataPath::Check(WriteRequest* write, Admitted* admitted) const {
+  const absl::Span<absl::Status> statuses = write->statuses;
+  admitted->version = write->tablet->Version();
   const TableLayout& layout = admitted->version->layout();
+  write->layout = &layout;
   SharedErrors errors;
   for (size_t i = 0; i < statuses.size(); ++i) {
-    if (statuses[i].ok()) statuses[i] = errors.Share(CheckMutation(layout, write.mutations[i]));
+    if (statuses[i].ok()) statuses[i] = errors.Share(CheckMutation(layout, write->mutations[i]));
   }
   if (admitted->access.has_value()) [[unlikely]]
-    admitted->access->CheckWrites(layout, write.mutations, statuses);
+    admitted->access->CheckWrites(layout, write->mutations, statuses);
   if (quotas_ != nullptr && quotas_->limits_storage()) [[unlikely]] {
     for (size_t i = 0; i < statuses.size(); ++i) {
       if (statuses[i].ok()) {
-        statuses[i] = errors.Share(quotas_->TakeStorage(layout, write.mutations[i].operations));
+        statuses[i] = errors.Share(quotas_->TakeStorage(layout, write->mutations[i].operations));
       }
     }
   }
-  if (!write.is_batch) return true;
+  if (!write->is_batch) return true;
   const auto failed = std::find_if(statuses.begin(), statuses.end(),
                                    [](const absl::Status& status) { return !status.ok(); });
   if (failed == statuses.end()) return true;

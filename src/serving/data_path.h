@@ -31,6 +31,7 @@
 #include "base/sequence.h"
 #include "base/status.h"
 #include "commit/group_writer.h"
+#include "commit/write_request.h"
 #include "monitoring/call_timer.h"
 #include "read/cell_cursor.h"
 #include "read/filter_node.h"
@@ -79,27 +80,12 @@ class DataPath {
   Writes writes() const { return writes_; }
   QuotaControl* quotas() const { return quotas_; }  // may be null
 
-  // Mutations of one tablet, well formed.
-  struct Write {
-    Tablet* tablet = nullptr;
-    absl::Span<const EncodedMutation> mutations;
-    bool is_batch = false;  // all of them are applied, and recovered after a crash, or none
-    // See WriteRequest::unchanged_since.
-    SequenceNumber unchanged_since = kUnconditional;
-    Durability durability = Durability::kBuffered;
-    CallLimits limits;
-    Caller caller;
-    const CallSample* sample = nullptr;   // null: the write is not measured
-    SequenceNumber* committed = nullptr;  // see WriteRequest
-  };
-  // Sets a status for each mutation; those that have failed are skipped. False, and
-  // nothing is applied, if the tablet is superseded or the server has lost its lock: the caller
-  // looks the rows up again. Not for a path that refuses writes.
-  [[nodiscard]] bool Apply(const Write& write, absl::Span<absl::Status> statuses) const;
+  // False, and nothing is applied, if the tablet is superseded or the server has lost its lock: the
+  // caller looks the rows up again. Not for a path that refuses writes.
+  [[nodiscard]] bool Apply(WriteRequest* write) const;
 
   // The steps of Apply before the commit queue, for a batch over several tablets
-  // (batch_writer.h). Both set a status for each mutation, and are false if nothing is left to
-  // apply.
+  // (batch_writer.h). Both are false if nothing is left to apply.
   //
   // First, for all tablets: the caller may write, and the write controller admits the write.
   struct Admitted {
@@ -107,12 +93,10 @@ class DataPath {
     WriteController::Admission admission;
     Pin<TabletVersion> version;  // whose schema the mutations were checked against
   };
-  [[nodiscard]] bool Admit(const Write& write, absl::Span<absl::Status> statuses,
-                           Admitted* admitted) const;
-  // Then: pins the version and checks the mutations. After the waits, so that the pin does not keep
-  // a memtable that they are for.
-  [[nodiscard]] bool Check(const Write& write, absl::Span<absl::Status> statuses,
-                           Admitted* admitted) const;
+  [[nodiscard]] bool Admit(const WriteRequest& write, Admitted* admitted) const;
+  // Then: pins the version, checks the mutations, and sets the layout of the write. After the
+  // waits, so that the pin does not keep a memtable that they are for.
+  [[nodiscard]] bool Check(WriteRequest* write, Admitted* admitted) const;
 
   // The point in time of a read that does not read the newest data.
   struct ReadPoint {

@@ -172,17 +172,16 @@ MutateResponse DataServer::Apply(const MutateRequest& request, const CallLimits&
     return response;
   }
   const CallSample sample{.weight = 1};
-  const bool is_applied =
-      path_->Apply({.tablet = tablet.get(),
-                    .mutations = mutations,
-                    .is_batch = request.is_batch,
-                    .unchanged_since = request.unchanged_since.value_or(kUnconditional),
-                    .durability = request.durability,
-                    .limits = limits,
-                    .caller = request.caller,
-                    .sample = &sample},
-                   statuses);
-  if (!is_applied) return Moved();
+  WriteRequest write{.tablet = tablet.get(),
+                     .mutations = mutations,
+                     .statuses = statuses,
+                     .is_batch = request.is_batch,
+                     .unchanged_since = request.unchanged_since.value_or(kUnconditional),
+                     .durability = request.durability,
+                     .limits = limits,
+                     .caller = request.caller,
+                     .sample = &sample};
+  if (!path_->Apply(&write)) return Moved();
   if (request.unchanged_since.has_value() && IsConflict(statuses[0])) {
     return {.verdict = MutateResponse::Verdict::kConflict, .statuses = {}};
   }

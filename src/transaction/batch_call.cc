@@ -134,23 +134,17 @@ absl::Status BatchCall::Try(std::optional<Missing>* superseded) {
 absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
   const std::vector<std::unique_ptr<TabletShare>> shares = MakeTabletShares();
   for (const auto& share : shares) {
-    const DataPath* const path = share->first->served->path;
-    if (!path->Admit(share->Write(*this), absl::MakeSpan(share->statuses), &share->admitted)) {
-      return share->statuses.front();
-    }
+    if (!share->path->Admit(share->write, &share->admitted)) return share->statuses.front();
   }
   // Pinned after all waits.
   for (const auto& share : shares) {
-    if (!share->first->served->path->Check(share->Write(*this), absl::MakeSpan(share->statuses),
-                                           &share->admitted)) {
-      return share->statuses.front();
-    }
+    if (!share->path->Check(&share->write, &share->admitted)) return share->statuses.front();
   }
   std::vector<BatchMutation> mutations;
   mutations.reserve(targets_.size());
   for (const Target& target : targets_) {
     mutations.push_back({target.served->path->writer(), target.served->tablet.get(),
-                         &target.share->admitted.version->layout(), target.mutation});
+                         target.share->write.layout, target.mutation});
   }
   std::optional<size_t> index;
   const absl::Status status =
@@ -177,10 +171,8 @@ absl::Status BatchCall::ApplyToOne(bool* superseded) const {
   mutations.reserve(targets_.size());
   for (const Target& target : targets_) mutations.push_back(target.mutation);
   std::vector<absl::Status> statuses(targets_.size());
-  TabletShare share{.first = &targets_.front()};
-  DataPath::Write write = share.Write(*this);
-  write.mutations = mutations;
-  *superseded = !served.path->Apply(write, absl::MakeSpan(statuses));
+  WriteRequest write = MakeWrite(targets_.front(), mutations, absl::MakeSpan(statuses));
+  *superseded = !served.path->Apply(&write);
   // After an error all have it.
   return std::move(statuses.front());
 }
@@ -193,24 +185,31 @@ std::vector<std::unique_ptr<BatchCall::TabletShare>> BatchCall::MakeTabletShares
     if (share == nullptr) {
       shares.push_back(std::make_unique<TabletShare>());
       share = shares.back().get();
-      share->first = &target;
+      share->path = target.served->path;
+      share->write = MakeWrite(target, {}, {});
     }
     share->mutations.push_back(target.mutation);
     target.share = share;
   }
-  for (const auto& share : shares) share->statuses.resize(share->mutations.size());
+  for (const auto& share : shares) {
+    share->statuses.resize(share->mutations.size());
+    share->write.mutations = share->mutations;
+    share->write.statuses = absl::MakeSpan(share->statuses);
+  }
   return shares;
 }
 
-DataPath::Write BatchCall::TabletShare::Write(const BatchCall& call) const {
-  return {.tablet = first->served->tablet.get(),
+WriteRequest BatchCall::MakeWrite(const Target& target, absl::Span<const EncodedMutation> mutations,
+                                  absl::Span<absl::Status> statuses) const {
+  return {.tablet = target.served->tablet.get(),
           .mutations = mutations,
+          .statuses = statuses,
           .is_batch = true,
-          .durability = call.durability_,
-          .limits = call.limits_,
-          .caller = first->table->caller,
-          .sample = call.sample_,
-          .committed = call.committed_};
+          .durability = durability_,
+          .limits = limits_,
+          .caller = target.table->caller,
+          .sample = sample_,
+          .committed = committed_};
 }
 
 }  // namespace bigtable

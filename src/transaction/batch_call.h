@@ -78,12 +78,11 @@ class BatchCall {
   };
   // The mutations of one tablet by one caller.
   struct TabletShare {
-    const Target* first = nullptr;  // the tablet is that of this target
+    const DataPath* path = nullptr;
     std::vector<EncodedMutation> mutations = {};
     std::vector<absl::Status> statuses = {};
+    WriteRequest write = {};  // of these
     DataPath::Admitted admitted = {};
-
-    DataPath::Write Write(const BatchCall& call) const;
   };
 
   // A row that must be looked up again.
@@ -99,6 +98,9 @@ class BatchCall {
   absl::Status ApplyToOne(bool* superseded) const;
   absl::Status ApplyToAll(std::optional<Missing>* superseded);
   std::vector<std::unique_ptr<TabletShare>> MakeTabletShares();
+  // Of mutations of the tablet of this target, by its caller.
+  WriteRequest MakeWrite(const Target& target, absl::Span<const EncodedMutation> mutations,
+                         absl::Span<absl::Status> statuses) const;
 
   DatabaseImpl* const database_;
   const Durability durability_;

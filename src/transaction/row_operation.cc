@@ -112,15 +112,15 @@ absl::Status RowOperation::Apply(const RowMutation& mutation) {
   const ServedTablet& served = tablets.tablets()[tablets.Find(row_)];
   if (served.tablet != nullptr) [[likely]] {
     const EncodedMutation encoded = EncodedMutation::Of(mutation);
-    const bool is_applied = served.path->Apply({.tablet = served.tablet.get(),
-                                                .mutations = {&encoded, 1},
-                                                .unchanged_since = since_,
-                                                .durability = *durability_,
-                                                .limits = limits_,
-                                                .caller = table_->caller,
-                                                .sample = sample_},
-                                               absl::MakeSpan(&status, 1));
-    if (is_applied) [[likely]]
+    WriteRequest write{.tablet = served.tablet.get(),
+                       .mutations = {&encoded, 1},
+                       .statuses = absl::MakeSpan(&status, 1),
+                       .unchanged_since = since_,
+                       .durability = *durability_,
+                       .limits = limits_,
+                       .caller = table_->caller,
+                       .sample = sample_};
+    if (served.path->Apply(&write)) [[likely]]
       return status;
   }
   table_->ApplyByTablets(absl::MakeConstSpan(&mutation, 1), *durability_, since_, limits_, sample_,

@@ -87,10 +87,10 @@ TEST_F(GroupWriterTest, ABatchIsCheckedAgainAsAWholeAfterAChangeOfTheSchema) {
   const TableLayout checked_against = *tablet_->Layout();
   std::vector<absl::Status> statuses(3);
   EXPECT_TRUE(server_->writer().Apply({.tablet = tablet_.get(),
-                                       .layout = &checked_against,
                                        .mutations = mutations,
-                                       .is_batch = true},
-                                      absl::MakeSpan(statuses)));
+                                       .statuses = absl::MakeSpan(statuses),
+                                       .is_batch = true,
+                                       .layout = &checked_against}));
   for (const absl::Status& status : statuses) EXPECT_STATUS(kNotFound, "\"g\"", status);
   EXPECT_TRUE(tablet_->Version()->groups()[0].active->empty());
 }

@@ -53,7 +53,8 @@ class WriteMemoryTest : public ServerFixture {
     request.layout = layout.get();
     request.mutations = mutations;
     request.is_batch = is_batch;
-    EXPECT_TRUE(server_->writer().Apply(request, absl::MakeSpan(statuses)));
+    request.statuses = absl::MakeSpan(statuses);
+    EXPECT_TRUE(server_->writer().Apply(request));
     return statuses;
   }
 

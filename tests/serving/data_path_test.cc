@@ -52,7 +52,7 @@ class DataPathTest : public StartedServerFixture {
   }
   // One row for each family.
   std::vector<absl::Status> Apply(const DataPath& path, const std::vector<std::string>& families,
-                                  DataPath::Write write = {}) {
+                                  WriteRequest write = {}) {
     std::vector<std::string> rows, operations;
     for (size_t i = 0; i < families.size(); ++i) {
       rows.push_back("row" + std::to_string(i));
@@ -63,7 +63,8 @@ class DataPathTest : public StartedServerFixture {
     write.tablet = tablet_.get();
     write.mutations = mutations;
     std::vector<absl::Status> statuses(families.size());
-    EXPECT_TRUE(path.Apply(write, absl::MakeSpan(statuses)));
+    write.statuses = absl::MakeSpan(statuses);
+    EXPECT_TRUE(path.Apply(&write));
     return statuses;
   }
   uint64_t Entries() const { return tablet_->Version()->groups()[0].active->entries(); }

@@ -402,11 +402,12 @@ TEST_F(ServerStatisticsTest, ATraceHasTheTimesOfItsGroup) {
   RequestTrace trace;
   const CallSample sample{.weight = 3, .trace = &trace};
   const DataPath path(server_.get(), nullptr, nullptr, nullptr, DataPath::Writes::kLogged);
-  ASSERT_TRUE(path.Apply({.tablet = tablet_.get(),
-                          .mutations = {&mutation, 1},
-                          .durability = Durability::kSync,
-                          .sample = &sample},
-                         {&status, 1}));
+  WriteRequest write{.tablet = tablet_.get(),
+                     .mutations = {&mutation, 1},
+                     .statuses = {&status, 1},
+                     .durability = Durability::kSync,
+                     .sample = &sample};
+  ASSERT_TRUE(path.Apply(&write));
   ASSERT_OK(status);
   EXPECT_EQ(trace.group_size, 1u);
   for (const absl::Duration time : {trace.queue, trace.log, trace.sync, trace.memtable}) {
@@ -415,7 +416,8 @@ TEST_F(ServerStatisticsTest, ATraceHasTheTimesOfItsGroup) {
   }
   EXPECT_EQ(server_->Statistics().queue_wait.count, 3u);
   // A write that is not measured leaves no times.
-  ASSERT_TRUE(path.Apply({.tablet = tablet_.get(), .mutations = {&mutation, 1}}, {&status, 1}));
+  write.sample = nullptr;
+  ASSERT_TRUE(path.Apply(&write));
   EXPECT_EQ(server_->Statistics().queue_wait.count, 3u);
   EXPECT_EQ(trace.group_size, 1u);
 }
