@@ -46,6 +46,7 @@ class MinorCompaction {
 
    private:
     friend class MinorCompaction;
+    // NOLINTBEGIN(readability-identifier-naming): members of a struct
     absl::Time now;  // TimeBeforeLayout
     std::shared_ptr<const TableLayout> layout;
     RedoPoint redo;
@@ -53,6 +54,7 @@ class MinorCompaction {
     std::vector<Ref<SSTable>> opened;
     SteadyTime began;  // of the event
     MinorCompactionEvent event;
+    // NOLINTEND(readability-identifier-naming)
   };
 
   // All the tablets have this environment.

@@ -12,7 +12,10 @@ class Relaxed {
  public:
   Relaxed(T value) : value_(value) {}  // NOLINT(google-explicit-constructor): stands for a T
   Relaxed(const Relaxed& other) : value_(other) {}
-  Relaxed& operator=(const Relaxed& other) { return *this = static_cast<T>(other); }
+  Relaxed& operator=(const Relaxed& other) {
+    *this = static_cast<T>(other);
+    return *this;
+  }
   Relaxed& operator=(T value) {
     value_.store(value, std::memory_order_relaxed);
     return *this;

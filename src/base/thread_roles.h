@@ -28,10 +28,10 @@ class ABSL_LOCKABLE ThreadRole {
 // server's group commit has it, and a thread that has a turn in its queue (commit/group_commit.h);
 // and a thread that alone knows a log, a memtable or a tablet, because it has just made it, or
 // because nothing is written to it any more.
-inline constexpr ThreadRole server_writer;
+inline ThreadRole server_writer;
 
 // Commits a group of batches (commit/batch_writer.h).
-inline constexpr ThreadRole batch_leader;
+inline ThreadRole batch_leader;
 
 }  // namespace bigtable
 

@@ -79,7 +79,7 @@ FilterProgram::FilterProgram(absl::Span<const FilterNode* const> chain, int* pro
   FindFirstCounting();
 }
 
-FilterProgram::FilterProgram(FilterProgram&&) = default;
+FilterProgram::FilterProgram(FilterProgram&&) noexcept = default;
 FilterProgram::~FilterProgram() = default;
 
 std::vector<const FilterNode*> FilterProgram::Flatten(const FilterNode* filter) {

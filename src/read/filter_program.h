@@ -31,7 +31,7 @@ class FilterProgram {
   explicit FilterProgram(const FilterNode* filter);
   // The same for filters that apply one after another.
   explicit FilterProgram(absl::Span<const FilterNode* const> chain);
-  FilterProgram(FilterProgram&&);
+  FilterProgram(FilterProgram&&) noexcept;
   ~FilterProgram();
 
   // The filters that apply one after another: the filter itself, or the parts of its chains.
