@@ -1,7 +1,7 @@
 // Estimates of how many bytes of a tablet's rows are in its files, and which part of them is
 // overwritten. Compaction policies, balancing and splits use them. A file may reach beyond the
-// tablet (tablet/tablet_state.h). The bytes of the tablet's rows in it are estimated from keys of its
-// index, once.
+// tablet (tablet/tablet_state.h). The bytes of the tablet's rows in it are estimated from keys of
+// its index, once.
 #ifndef BIGTABLE_TABLET_FILE_ESTIMATES_H_
 #define BIGTABLE_TABLET_FILE_ESTIMATES_H_
 
