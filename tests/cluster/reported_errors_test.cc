@@ -16,6 +16,7 @@
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "base/strings.h"
+#include "recovery/void_batches.h"
 #include "support/database_peer.h"
 #include "support/tablets_fixture.h"
 
@@ -277,6 +278,23 @@ TEST_F(OpeningErrorsTest, AnOpeningAfterACrashFailsOrIsWhole) {
     database_.reset();
   });
   EXPECT_GE(failed, 30);
+  database_.reset();
+}
+
+// Without them, parts of batches that were never acknowledged would be read.
+TEST_F(OpeningErrorsTest, VoidBatchesThatCannotBeReadEndAnOpening) {
+  ASSERT_NO_FATAL_FAILURE(OpenNew());
+  ASSERT_OK(DatabasePeer(database_.get()).session()->Write(std::string(VoidBatches::kFile), "1"));
+  const auto crashed = file_system_->CrashClone(1, Unsynced::kEverything);
+  EXPECT_STATUS(kDataLoss, "has unknown contents",
+                Database::Open(kPath, OptionsOn(crashed.get())).status());
+  // Their numbers are not used again.
+  ASSERT_OK(
+      DatabasePeer(database_.get()).session()->Write(std::string(VoidBatches::kFile), "7 99999\n"));
+  const auto later = file_system_->CrashClone(1, Unsynced::kEverything);
+  database_.reset();
+  ASSERT_NO_FATAL_FAILURE(OpenOn(later.get()));
+  EXPECT_GT(DatabasePeer(database_.get()).cluster()->environment()->sequences.last(), 99999u);
   database_.reset();
 }
 

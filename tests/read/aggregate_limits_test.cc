@@ -59,5 +59,39 @@ TEST_F(AggregateLimitsTest, AllContributionsAreMerged) {
   ExpectSum(54321);
 }
 
+// Whether the aggregate passes or not, what follows it is read once.
+TEST_F(AggregateLimitsTest, OtherCellsFollowAnAggregateInItsRow) {
+  TableSchema schema;
+  schema.families["a"] = {.value_type = ValueType::kInt64Sum};
+  schema.families["b"] = {};
+  Table* const table = CreateTable("u", schema);
+  for (const char* row : {"one", "two"}) {
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_OK(table->Apply(RowMutation(row).AddToCell("a:q", Timestamp(1), Number(5))));
+    }
+    ASSERT_OK(
+        table->Apply(RowMutation(row).Set("b:q", Timestamp(2), "v").Set("b:r", Timestamp(3), "w")));
+  }
+  const auto read = [&](const Filter& filter) {
+    std::string text;
+    RowReader reader = table->ReadRows(RowRange::All(), filter);
+    for (const Row& row : reader) {
+      text += Cat(row.key(), ":");
+      for (const Cell& cell : row.cells()) text += Cat(" ", cell.family, cell.qualifier);
+      text += " ";
+    }
+    EXPECT_OK(reader.status());
+    return text;
+  };
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(read(Filter()), "one: aq bq br two: aq bq br ");
+    EXPECT_EQ(read(Filter::ValueRange("v", "x")), "one: bq br two: bq br ");
+    EXPECT_EQ(read(Filter::CellsRowOffset(1)), "one: bq br two: bq br ");
+    EXPECT_EQ(read(Filter::CellsRowLimit(2)), "one: aq bq two: aq bq ");
+    EXPECT_EQ(read(Filter::ValueRange("w", "x")), "one: br two: br ");
+    ASSERT_OK(database_->Flush("u"));
+  }
+}
+
 }  // namespace
 }  // namespace bigtable
