@@ -15,6 +15,19 @@ namespace {
 constexpr char kFormatVersion = 1;
 constexpr size_t kChecksumSize = 8;
 
+// What a read requires of its ranges. A checksum does not show who has made the token.
+bool AreInOrder(const std::vector<RowRange>& ranges) {
+  const RowRange* before = nullptr;
+  for (const RowRange& range : ranges) {
+    if (range.empty()) return false;
+    if (before != nullptr && !(before->end().has_value() && *before->end() <= range.begin())) {
+      return false;
+    }
+    before = &range;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string ResumeToken::Encode() const {
@@ -49,7 +62,7 @@ absl::StatusOr<ResumeToken> ResumeToken::Decode(std::string_view bytes) {
     if (in.Byte() != 0) end = in.LengthPrefixed();
     token.ranges.push_back(RowsBetween(begin, end));
   }
-  if (!in.ok() || !in.at_end()) return error();
+  if (!in.ok() || !in.at_end() || !AreInOrder(token.ranges)) return error();
   return token;
 }
 
