@@ -31,7 +31,8 @@ struct FuzzReply {
 // What the server keeps, by the engine's names of tables.
 struct KeptState {
   std::map<std::string, TableSchema> schemas;
-  std::map<std::string, std::map<std::string, std::string>> rows;  // as text, by key
+  // As text, by key. Not of a table that keeps cells for less than an hour.
+  std::map<std::string, std::map<std::string, std::string>> rows;
 
   friend bool operator==(const KeptState&, const KeptState&) = default;
 };
