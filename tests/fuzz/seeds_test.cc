@@ -21,6 +21,7 @@
 #include "metadata/metadata_format.h"
 #include "recovery/sorted_log_format.h"
 #include "rows/resume_token.h"
+#include "rpc/cell_block.h"
 #include "rpc/filter_format.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
@@ -140,7 +141,7 @@ void AddLogs(Seeds* seeds) {
                                 .row = std::string_view(payload).substr(3, 3),
                                 .payload = payload});
   (*seeds)["sorted_log"]["records"] = WithForm(3, records);
-  (*seeds)["small_file"]["log_state"] = WithForm(3, EncodeLogState({.generation = 1}));
+  (*seeds)["small_file"]["log_state"] = WithForm(3, EncodeLogState({.generation = 1}).substr(8));
 }
 
 TableLayout SeedLayout() {
@@ -196,6 +197,13 @@ void AddMessages(Seeds* seeds) {
   (*seeds)["message"]["scan"] = WithForm(2, fields(EncodeMessage(scan)));
   (*seeds)["message"]["scanned"] = WithForm(3, fields(EncodeMessage(ScanResponse())));
 
+  std::string block;
+  CellBlockBuilder cells(&block);
+  cells.Add({"r", "f", "q", 7, "v"}, /*is_new_row=*/true);
+  cells.Add({"r", "f", "q", 5, "", "l"}, false);
+  cells.Add({"s", "g", "q", 5, "w"}, true);
+  (*seeds)["cell_block"]["three"] = block;
+
   QuotaSet quotas;
   quotas.SetTable(4, "web", {.requests_per_second = 5});
   quotas.SetCaller("c", {.bytes_per_second = 6});
@@ -204,6 +212,23 @@ void AddMessages(Seeds* seeds) {
   list.readers = {"a", "b"};
   list.writers = {"*"};
   (*seeds)["small_file"]["access_list"] = WithForm(1, EncodeAccessList(list));
+  ResumeToken token{.table_id = 4};
+  token.ranges = {RowRange::RightOpen("a", "c"), RowRange::StartingAt("d")};
+  const std::string encoded = token.Encode();
+  (*seeds)["small_file"]["resume_token"] =
+      WithForm(2, std::string_view(encoded).substr(0, encoded.size() - 8));
+}
+
+void AddAggregates(Seeds* seeds) {
+  auto& of = (*seeds)["aggregate"];
+  const auto state = [](char form, std::string_view piece) { return form + AsPiece(piece); };
+  const std::string number("\0\0\0\0\0\0\0\5", 8);
+  of["sums"] = WithForm(0, state(0, number) + state(1, number) + state(0, number));
+  const std::string sparse("\1\0\0\x4a", 4);
+  of["counts"] = WithForm(3, state(0, sparse) + state(1, "input") + state(0, sparse));
+  // From register 5 on, each second one has rank 9.
+  const std::string every_second("\5\0\2\x09\0\x0f", 6);
+  of["large"] = WithForm(3, state(2, "\1\7\3") + state(3, every_second) + state(1, "input"));
 }
 
 void AddCalls(Seeds* seeds) {
@@ -230,6 +255,7 @@ TEST(SeedsTest, TheCommittedSeedsAreThoseOfTheFormats) {
   AddLogs(&seeds);
   AddMetadata(&seeds);
   AddMessages(&seeds);
+  AddAggregates(&seeds);
   AddCalls(&seeds);
   CompareSeeds(seeds);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "google/bigtable/v2/bigtable.pb.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
@@ -231,6 +232,28 @@ void AddMutateRowsRequests(Seeds* seeds) {
              "\x7a\x01x");  // and an unknown field
 }
 
+void AddMessagesOfReads(Seeds* seeds) {
+  google::bigtable::v2::RowFilter filter;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "chain { filters { family_name_regex_filter: 'f' } filters { interleave { filters { "
+      "column_qualifier_regex_filter: 'q.*' } filters { condition { predicate_filter { "
+      "value_range_filter { start_value_closed: 'a' } } true_filter { cells_per_row_limit_filter: "
+      "1 } } } } } }",
+      &filter));
+  (*seeds)["server_filter"]["chain"] = WithForm(1, filter.SerializeAsString());
+  google::bigtable::v2::ReadRowsResponse response;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "chunks { row_key: 'a' family_name { value: 'f' } qualifier { value: 'q' } timestamp_micros: "
+      "1000 labels: 'l' value: 'v' value_size: 2 } chunks { value: 'w' } chunks { qualifier { "
+      "value: 'r' } value: 'v' } chunks { reset_row: true } chunks { row_key: 'b' family_name { "
+      "value: 'f' } qualifier {} value: 'v' commit_row: true } last_scanned_row_key: 'c'",
+      &response));
+  (*seeds)["server_row_chunks"]["two"] =
+      WithForm(8, std::string(1, '\0') + AsPiece(response.SerializeAsString()));
+  (*seeds)["server_row_chunks"]["reset"] =
+      WithForm(10, std::string(1, '\4') + AsPiece(response.SerializeAsString()));
+}
+
 // As the target takes it: a site, and pieces.
 std::string SeedPage(char site, const std::vector<std::string_view>& pieces) {
   std::string bytes(1, site);
@@ -254,6 +277,7 @@ TEST(ServerSeedsTest, TheCommittedSeedsAreThoseOfTheRequests) {
   AddDataCalls(&seeds);
   AddAdminCalls(&seeds);
   AddMutateRowsRequests(&seeds);
+  AddMessagesOfReads(&seeds);
   AddPages(&seeds);
   CompareSeeds(seeds);
 }

@@ -2,6 +2,8 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
+
 #include "base/checksum.h"
 #include "base/coding.h"
 #include "fuzz/input.h"
@@ -11,6 +13,16 @@
 namespace bigtable {
 namespace {
 
+template <typename Message>
+void EncodeAgain(const absl::StatusOr<Message>& message,
+                 absl::StatusOr<Message> (*decode)(std::string_view)) {
+  if (!message.ok()) return;
+  const std::string encoded = EncodeMessage(*message);
+  const auto again = decode(encoded);
+  Require(again.ok() && EncodeMessage(*again) == encoded,
+          "a message that is decoded can be encoded");
+}
+
 void FuzzMessage(std::string_view bytes) {
   FuzzInput input(bytes);
   const uint8_t kind = input.Below(4);
@@ -19,25 +31,14 @@ void FuzzMessage(std::string_view bytes) {
   message.append(input.Rest());
   AppendFixed64(&message, Checksum(message));
   switch (kind) {
-    case 0: {
-      const auto request = DecodeMutateRequest(message);
-      if (request.ok()) Require(DecodeMutateRequest(EncodeMessage(*request)).ok(), "again");
-      return;
-    }
-    case 1: {
-      const auto response = DecodeMutateResponse(message);
-      if (response.ok()) Require(DecodeMutateResponse(EncodeMessage(*response)).ok(), "again");
-      return;
-    }
-    case 2: {
-      const auto request = DecodeScanRequest(message);
-      if (request.ok()) Require(DecodeScanRequest(EncodeMessage(*request)).ok(), "again");
-      return;
-    }
-    default: {
-      const auto response = DecodeScanResponse(message);
-      if (response.ok()) Require(DecodeScanResponse(EncodeMessage(*response)).ok(), "again");
-    }
+    case 0:
+      return EncodeAgain(DecodeMutateRequest(message), DecodeMutateRequest);
+    case 1:
+      return EncodeAgain(DecodeMutateResponse(message), DecodeMutateResponse);
+    case 2:
+      return EncodeAgain(DecodeScanRequest(message), DecodeScanRequest);
+    default:
+      EncodeAgain(DecodeScanResponse(message), DecodeScanResponse);
   }
 }
 

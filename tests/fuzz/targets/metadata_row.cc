@@ -35,16 +35,21 @@ void FuzzMetadataRow(std::string_view bytes) {
     }
     case 2: {
       const auto root = DecodeRoot(std::string(input.Rest()));
-      if (root.ok()) Require(DecodeRoot(EncodeRoot(*root)).ok(), "a root can be encoded again");
+      if (!root.ok()) return;
+      const std::string encoded = EncodeRoot(*root);
+      const auto again = DecodeRoot(encoded);
+      Require(again.ok() && EncodeRoot(*again) == encoded, "a root can be encoded again");
       return;
     }
     default: {
       const std::string text(input.Rest());
       const auto info = SSTableInfo::Decode(text);
       if (info.ok()) {
-        std::string again;
-        info->EncodeTo(&again);
-        Require(SSTableInfo::Decode(again).ok(), "a description can be encoded again");
+        std::string encoded, twice;
+        info->EncodeTo(&encoded);
+        const auto again = SSTableInfo::Decode(encoded);
+        if (again.ok()) again->EncodeTo(&twice);
+        Require(again.ok() && twice == encoded, "a description can be encoded again");
       }
       static_cast<void>(SSTableProperties::Decode(text));
     }
