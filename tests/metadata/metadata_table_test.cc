@@ -415,6 +415,20 @@ TEST_F(MetadataChangesTest, APendingChildThatATabletFollowsIsATablet) {
   EXPECT_EQ(ReadAndSettle(), "[,d) [d,m) [m,)");
 }
 
+// No program of ours leaves these: the rows of the first end before they begin, and so each of the
+// two would be a tablet if the other is; the second has no end.
+TEST_F(MetadataChangesTest, ImpossibleRowsAreDataLoss) {
+  PutRow(RowRange::RightOpen("m", "d"), "pending");
+  PutRow(RowRange::RightOpen("d", "m"), "pending");
+  PutRow(RowRange::StartingAt(""));
+  EXPECT_STATUS(kDataLoss, "ends before \"d\", begins with \"m\"",
+                metadata_.ReadTable(kTable).status());
+  EXPECT_STATUS(kDataLoss, "interrupted split", metadata_.SettleTable(kTable));
+  service_.rows.clear();
+  PutRow(RowRange::StartingAt("d"), "pending");
+  EXPECT_STATUS(kDataLoss, "interrupted split", metadata_.ReadTable(kTable).status());
+}
+
 TEST_F(MetadataChangesTest, TheMergedTabletReplacesItsLeftPart) {
   PutRow(RowRange::RightOpen("", "d"), "merging");
   PutRow(RowRange::RightOpen("d", "m"));

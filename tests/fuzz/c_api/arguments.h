@@ -116,21 +116,20 @@ inline FuzzFilter TakeFilter(FuzzInput* input, int depth = 0) {
   const uint8_t kind = depth == kDeepest ? 1 : input->Below(6);
   if (kind == 0 && depth == 0) return {nullptr, [](FuzzCells in) { return in; }};
   if (kind < 4) return TakeSimpleFilter(input);
-  FuzzFilter a = TakeFilter(input, depth + 1);
-  FuzzFilter b = TakeFilter(input, depth + 1);
+  const FuzzFilter first = TakeFilter(input, depth + 1);
+  const FuzzFilter second = TakeFilter(input, depth + 1);
   if (kind == 4) {
-    const bigtable_filter* const parts[] = {a.handle.get(), b.handle.get()};
-    return {FilterHandle(bigtable_filter_chain_new(parts, 2)),
-            [a = std::move(a.pass), b = std::move(b.pass)](FuzzCells in) {
-              return b(a(std::move(in)));
-            }};
+    const bigtable_filter* const parts[] = {first.handle.get(), second.handle.get()};
+    return {
+        FilterHandle(bigtable_filter_chain_new(parts, 2)),
+        [one = first.pass, then = second.pass](FuzzCells in) { return then(one(std::move(in))); }};
   }
-  FuzzFilter c = TakeFilter(input, depth + 1);
-  return {
-      FilterHandle(bigtable_filter_condition_new(a.handle.get(), b.handle.get(), c.handle.get())),
-      [a = std::move(a.pass), b = std::move(b.pass), c = std::move(c.pass)](FuzzCells in) {
-        return a(in).empty() ? c(std::move(in)) : b(std::move(in));
-      }};
+  const FuzzFilter third = TakeFilter(input, depth + 1);
+  return {FilterHandle(bigtable_filter_condition_new(first.handle.get(), second.handle.get(),
+                                                     third.handle.get())),
+          [predicate = first.pass, if_true = second.pass, if_false = third.pass](FuzzCells in) {
+            return predicate(in).empty() ? if_false(std::move(in)) : if_true(std::move(in));
+          }};
 }
 
 // --- Sets of rows ---

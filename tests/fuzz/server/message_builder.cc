@@ -9,6 +9,7 @@
 
 #include "absl/types/span.h"
 #include "google/protobuf/descriptor.h"
+#include "google/protobuf/descriptor.pb.h"
 
 namespace bigtable::server {
 namespace {
