@@ -232,7 +232,7 @@ TEST_F(ServerDirectoryTest, WhatAFencedServerHasFlushedIsNotedBesideItsLastMutat
 }
 
 // Without its file, the whole log would be read.
-TEST_F(ServerDirectoryTest, AfterNoteLastTheLogIsRemovedBeforeTheFile) {
+TEST_F(ServerDirectoryTest, AfterTheLastIsRecordedTheLogIsRemovedBeforeTheFile) {
   for (int call = 0; call < 2; ++call) {
     const std::string name = AddServer(ServerRole::kUser);
     ASSERT_OK(Open());
@@ -261,20 +261,20 @@ TEST_F(ServerDirectoryTest, WhatIsNotedAlreadyIsNotWrittenAgain) {
   const uint64_t fenced = generation();
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(generation(), fenced);
-  ASSERT_OK(servers_->NoteLast(name, 77));
-  ASSERT_OK(servers_->NoteFlushed(name, 70));
+  ASSERT_OK(servers_->RecordLast(name, 77));
+  ASSERT_OK(servers_->RecordFlushed(name, 70));
   const uint64_t noted = generation();
   EXPECT_NE(noted, fenced);
-  ASSERT_OK(servers_->NoteLast(name, 77));
-  ASSERT_OK(servers_->NoteFlushed(name, 70));
-  ASSERT_OK(servers_->NoteFlushed(name, 69));
+  ASSERT_OK(servers_->RecordLast(name, 77));
+  ASSERT_OK(servers_->RecordFlushed(name, 70));
+  ASSERT_OK(servers_->RecordFlushed(name, 69));
   EXPECT_EQ(generation(), noted);
-  ASSERT_OK(servers_->NoteLast(name, 76));
+  ASSERT_OK(servers_->RecordLast(name, 76));
   EXPECT_NE(generation(), noted);
-  ASSERT_OK(servers_->NoteDone(name));
+  ASSERT_OK(servers_->RecordDone(name));
   const uint64_t done = generation();
-  ASSERT_OK(servers_->NoteLast(name, 5));  // nothing of it is needed any more
-  ASSERT_OK(servers_->NoteFlushed(name, 78));
+  ASSERT_OK(servers_->RecordLast(name, 5));  // nothing of it is needed any more
+  ASSERT_OK(servers_->RecordFlushed(name, 78));
   EXPECT_EQ(generation(), done);
   ASSERT_OK_AND_ASSIGN(const ServerDirectory::Needed needed, servers_->NeededOf(name));
   EXPECT_FALSE(needed.is_needed);
@@ -299,11 +299,11 @@ TEST_F(ServerDirectoryTest, AnErrorOfAnyStepIsReturnedAndTheNextTrySucceeds) {
       FileCall::kRemoveFile,      FileCall::kRemoveDirectory};
   const Step steps[] = {
       [](ServerDirectory* servers, const std::string& name) { return servers->Fence(name); },
-      [](ServerDirectory* servers, const std::string& name) { return servers->NoteLast(name, 77); },
+      [](ServerDirectory* servers, const std::string& name) { return servers->RecordLast(name, 77); },
       [](ServerDirectory* servers, const std::string& name) {
-        return servers->NoteFlushed(name, 70);
+        return servers->RecordFlushed(name, 70);
       },
-      [](ServerDirectory* servers, const std::string& name) { return servers->NoteDone(name); },
+      [](ServerDirectory* servers, const std::string& name) { return servers->RecordDone(name); },
       [](ServerDirectory* servers, const std::string& name) { return servers->Remove(name); },
       [](ServerDirectory* servers, const std::string&) {
         std::vector<std::string> others;
@@ -366,9 +366,9 @@ TEST_F(ServerDirectoryTest, AServerWhoseFileCannotBeReadIsAnError) {
   lock_service_->ExpireLapsedSessions();
   ServerDirectory without_session(&file_system_, session_.get(), directory_);
   EXPECT_FALSE(without_session.Fence(name).ok());
-  EXPECT_FALSE(without_session.NoteLast(name, 5).ok());
-  EXPECT_FALSE(without_session.NoteFlushed(name, 5).ok());
-  EXPECT_FALSE(without_session.NoteDone(name).ok());
+  EXPECT_FALSE(without_session.RecordLast(name, 5).ok());
+  EXPECT_FALSE(without_session.RecordFlushed(name, 5).ok());
+  EXPECT_FALSE(without_session.RecordDone(name).ok());
   EXPECT_FALSE(without_session.Remove(name).ok());
   EXPECT_TRUE(file_system_.FileExists(directory_.log_of(name)));
 }
@@ -378,7 +378,7 @@ TEST_F(ServerDirectoryTest, AFileThatIsDamagedMeanwhileIsAnErrorAndNotOverwritte
   ASSERT_OK(servers_->Fence(name));
   file_system_.SetContents("/db/lockservice/servers/" + name, "rubbish");
   EXPECT_STATUS(kDataLoss, name, servers_->Fence(name));
-  EXPECT_STATUS(kDataLoss, name, servers_->NoteLast(name, 5));
+  EXPECT_STATUS(kDataLoss, name, servers_->RecordLast(name, 5));
   EXPECT_STATUS(kDataLoss, name, servers_->NeededOf(name));
   EXPECT_STATUS(kDataLoss, name, servers_->Remove(name));
   EXPECT_EQ(file_system_.Contents("/db/lockservice/servers/" + name), "rubbish");
