@@ -166,13 +166,10 @@ absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(const Me
     return DecodeCell(cell.family, cell.qualifier, cell.value, &row.state);
   }));
   for (const Row& row : rows) {
-    const RowRange& range = row.state.rows;
-    // So a chain of pending rows, each of which ends where the next begins, has an end.
-    if (range.empty() || (row.mark == TabletMark::kPending && !range.end().has_value())) {
-      return absl::DataLossError(
-          Cat("METADATA, table ", row.id.table_id, ": the row of the tablet that ends before ",
-              Quoted(row.id.end_row.value_or("")), " begins with ", Quoted(range.begin()),
-              row.mark == TabletMark::kPending ? ", of an interrupted split" : ""));
+    if (row.mark == TabletMark::kPending && !row.state.rows.end().has_value()) {
+      return absl::DataLossError(Cat("METADATA, table ", row.id.table_id,
+                                     ": the last tablet is marked as pending, which only the left "
+                                     "part of a split is"));
     }
   }
   return rows;

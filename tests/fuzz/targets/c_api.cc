@@ -177,9 +177,13 @@ class CApiRun {
     bool is_valid = true;
     for (int steps = input_.Below(5); steps > 0; --steps) {
       if (input_.Below(2) == 0) {
-        is_valid &= TakeMutations(&changed, [&](const bigtable_mutation* mutation) {
-          is_valid &= IsOk(bigtable_transaction_apply(begun, table_, mutation));
-        });
+        FuzzMutation mutation = TakeMutation(&input_, changed);
+        if (!IsOk(bigtable_transaction_apply(begun, table_, mutation.handle.get()))) {
+          Require(!mutation.is_valid, "a transaction takes a valid mutation");
+          continue;  // it is no part of the transaction
+        }
+        is_valid &= mutation.is_valid;
+        changed[mutation.row] = std::move(mutation.changed);
       } else if (is_valid) {
         ReadInTransaction(begun, changed);
       }
