@@ -299,7 +299,9 @@ TEST_F(ServerDirectoryTest, AnErrorOfAnyStepIsReturnedAndTheNextTrySucceeds) {
       FileCall::kRemoveFile,      FileCall::kRemoveDirectory};
   const Step steps[] = {
       [](ServerDirectory* servers, const std::string& name) { return servers->Fence(name); },
-      [](ServerDirectory* servers, const std::string& name) { return servers->RecordLast(name, 77); },
+      [](ServerDirectory* servers, const std::string& name) {
+        return servers->RecordLast(name, 77);
+      },
       [](ServerDirectory* servers, const std::string& name) {
         return servers->RecordFlushed(name, 70);
       },
