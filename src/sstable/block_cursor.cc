@@ -135,6 +135,7 @@ void BlockCursor::SeekBefore(std::string_view target) {
     valid_ = !damaged_;
   };
   start();
+  if (damaged_) return;
   size_t before = 0;
   for (Next(); valid_ && key_ < target; Next()) ++before;
   if (damaged_ || before == 0) {

@@ -49,6 +49,8 @@ class ReportedErrorsTest : public TabletsFixture {
     options.tablet_servers = 2;
     options.durability = Durability::kSync;
     options.file_system = file_system;
+    // By position a compaction reads ahead, and reads again by itself what it could not.
+    options.read_mode = FileSystem::ReadMode::kMapped;
     return options;
   }
   void OpenOn(FileSystem* file_system) {
