@@ -151,11 +151,13 @@ TEST_F(MetadataTableTest, AChangeThatCannotSettleTheOneBeforeIsNotMade) {
   ASSERT_OK(metadata_.SplitTablet(8, tablets[1], "m", "server-1", {}));
   EXPECT_EQ(*service_.fails_alone, -1);
   const auto before = service_.rows;
+  TabletState merged = tablets[0];
+  merged.rows = RowRange::RightOpen("", "m");
   for (int change = 0; change < 2; ++change) {
     service_.fails_alone = 0;
     EXPECT_STATUS(kUnavailable, "for a moment",
                   change == 0 ? metadata_.SplitTablet(8, tablets[0], "b", "server-1", {})
-                              : metadata_.MergeTablets({8, "d"}, {8, "m"}, tablets[0], {}));
+                              : metadata_.MergeTablets({8, "d"}, {8, "m"}, merged, {}));
     EXPECT_EQ(service_.rows, before);
   }
   service_.fails_alone.reset();
@@ -168,11 +170,13 @@ TEST_F(MetadataTableTest, AChangeWaitsForAnotherUntilItsDeadline) {
   ASSERT_OK(metadata_.AddTable(8, kTablets));
   ASSERT_OK_AND_ASSIGN(const std::vector<TabletState> tablets, metadata_.ReadTable(8));
   const auto soon = [] { return CallLimits{.deadline = Deadline::In(absl::Milliseconds(5))}; };
+  TabletState merged = tablets[0];
+  merged.rows = RowRange::RightOpen("", "p");
   service_.meanwhile = [&] {
     EXPECT_STATUS(kDeadlineExceeded, "",
                   metadata_.SplitTablet(8, tablets[0], "b", "server-1", soon()));
     EXPECT_STATUS(kDeadlineExceeded, "",
-                  metadata_.MergeTablets({8, "d"}, {8, "p"}, tablets[0], soon()));
+                  metadata_.MergeTablets({8, "d"}, {8, "p"}, merged, soon()));
   };
   ASSERT_OK(metadata_.SplitTablet(8, tablets[1], "m", "server-1", soon()));
   EXPECT_EQ(service_.meanwhile, nullptr);
