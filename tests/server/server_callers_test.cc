@@ -1,4 +1,4 @@
-// Who may call the data API.
+// Callers that the data API admits, and what they may do.
 #include <fstream>
 #include <string>
 
