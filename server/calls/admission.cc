@@ -33,7 +33,8 @@ constexpr int kIdleLooks = 20;
 constexpr uint64_t kFirstRequests = 16;
 constexpr uint64_t kMostRequests = 256;
 // After a refusal because of the process's memory, the next comes when it has grown by this part of
-// what may be received. Between the alarm and the bound of the process are 16 such steps or more.
+// what may be received. Between the alarm and the bound of the process are 8 such steps or more: 16
+// with growing windows, 32 with 64 MB.
 constexpr uint64_t kAlarmSteps = 8;
 
 nanoseconds MostWait(nanoseconds time_left) {
