@@ -358,7 +358,9 @@ TEST_F(AdmissionWithoutMemoryTest, MoreCallsAreRefusedWhileItGrowsOn) {
   EXPECT_LT(before, 60);
   WaitForLooks();
   // A sanitizer's own memory grows.
-  if (!kSanitized) EXPECT_EQ(refused(), before) << "though it did not grow";
+  if (!kSanitized) {
+    EXPECT_EQ(refused(), before) << "though it did not grow";
+  }
   before = refused();
   const ResidentBytes more(Limits().receiving / 2);
   for (int i = 0; i < 2000 && refused() == before; ++i) {
