@@ -1,19 +1,16 @@
 #include "server/calls/admission.h"
 
 #include <algorithm>
-#include <malloc.h>
 #include <utility>
 
 #include "absl/time/time.h"
 
 #include "convert/status.h"
-#include "server/calls/process_memory.h"
 #include "server/convert/errors.h"
 
 namespace bigtable::server {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
@@ -24,18 +21,12 @@ constexpr nanoseconds kMostStuck = std::chrono::seconds(1);
 // How long a call may receive a small request in any case, and a client of reflection take for the
 // next one: a tool asks for all that it needs at once.
 constexpr std::chrono::seconds kMostReceivingSmall(5);
-// How often calls that receive are looked at.
-constexpr milliseconds kLook(5);
 // After so many looks without any, the thread sleeps until there is one: a call now and then that
 // receives for a moment does not wake it each time.
 constexpr int kIdleLooks = 20;
 // As many requests are on their way at once at first, and at most when they are small.
 constexpr uint64_t kFirstRequests = 16;
 constexpr uint64_t kMostRequests = 256;
-// After a refusal because of the process's memory, the next comes when it has grown by this part of
-// what may be received. Between the alarm and the bound of the process are 8 such steps or more: 16
-// with growing windows, 32 with 64 MB.
-constexpr uint64_t kAlarmSteps = 8;
 
 nanoseconds MostWait(nanoseconds time_left) {
   return std::clamp(time_left / 2, nanoseconds(0), kMostWait);
@@ -53,6 +44,7 @@ Admission::Admission(const RequestLimits& limits)
       receiving_(limits.receiving),
       executing_(limits.executing),
       expected_(limits.largest / kFirstRequests),
+      alarm_(limits),
       thread_([this] { Watch(); }) {}
 
 Admission::~Admission() {
@@ -98,31 +90,40 @@ absl::Status Admission::WaitToReceive(AdmittedCall* call, nanoseconds time_left)
 }
 
 void Admission::StillReceives(AdmittedCall* call) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (call->state_ == AdmittedCall::State::kReceived) return;
-  if (call->charged_ == 0) {
-    call->charged_ = expected_.load();
-    receiving_.TakeAnyway(call->charged_);
+  Time now;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (call->state_ == AdmittedCall::State::kReceived) return;
+    now = steady_clock::now();
+    if (call->charged_ == 0) {
+      call->charged_ = expected_.load();
+      receiving_.TakeAnyway(call->charged_);
+    }
+    call->state_ = AdmittedCall::State::kReceiving;
+    call->since_ = now;
+    call->place_ = calls_.insert(calls_.end(), call);
+    WakeWatch();
   }
-  call->state_ = AdmittedCall::State::kReceiving;
-  call->since_ = steady_clock::now();
-  call->place_ = calls_.insert(calls_.end(), call);
-  WakeWatch();
+  LookIfLate(now);
 }
 
 bool Admission::Received(AdmittedCall* call, size_t bytes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (call->state_ == AdmittedCall::State::kRefused) return false;
-  last_received_ = steady_clock::now();
-  if (call->state_ == AdmittedCall::State::kReceiving) {
-    calls_.erase(call->place_);
-    call->admission_time_ += last_received_ - call->since_;
+  Time now;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (call->state_ == AdmittedCall::State::kRefused) return false;
+    now = last_received_ = steady_clock::now();
+    if (call->state_ == AdmittedCall::State::kReceiving) {
+      calls_.erase(call->place_);
+      call->admission_time_ += now - call->since_;
+    }
+    call->state_ = AdmittedCall::State::kReceived;
+    NoteSize(bytes);
+    // Until it is executed it counts with its own size.
+    receiving_.TakeAnyway(bytes);
+    receiving_.Return(std::exchange(call->charged_, bytes));
   }
-  call->state_ = AdmittedCall::State::kReceived;
-  NoteSize(bytes);
-  // Until it is executed it counts with its own size.
-  receiving_.TakeAnyway(bytes);
-  receiving_.Return(std::exchange(call->charged_, bytes));
+  LookIfLate(now);
   return true;
 }
 
@@ -211,7 +212,7 @@ void Admission::Watch() {
       wake_.wait(lock, [this] { return !is_asleep_ || ends_; });
       idle_looks = 0;
     }
-    wake_.wait_for(lock, kLook);
+    wake_.wait_for(lock, MemoryAlarm::kPeriod);
     const bool has_calls = !calls_.empty() || !small_calls_.empty() || receiving_.waiting() > 0;
     idle_looks = has_calls ? 0 : idle_looks + 1;
     lock.unlock();
@@ -220,8 +221,7 @@ void Admission::Watch() {
       RefuseSlowSmall();
       RefuseIfTooLarge();
     } else {
-      least_resident_ = 0;
-      last_alarm_ = 0;
+      alarm_.Reset();
     }
     lock.lock();
   }
@@ -229,7 +229,9 @@ void Admission::Watch() {
 
 // Under the mutex. Mostly the thread is awake, and looks at the calls when it is time.
 void Admission::WakeWatch() {
-  if (std::exchange(is_asleep_, false)) wake_.notify_one();
+  if (!std::exchange(is_asleep_, false)) return;
+  alarm_.Reset();
+  wake_.notify_one();
 }
 
 void Admission::RefuseSlow() {
@@ -268,22 +270,12 @@ void Admission::RefuseSlowSmall() {
   });
 }
 
-// What malloc could give back to the system is not needed, so it does not count. And what others
-// have taken is not the fault of requests.
+void Admission::LookIfLate(Time now) {
+  if (alarm_.IsLate(now)) RefuseIfTooLarge();
+}
+
 void Admission::RefuseIfTooLarge() {
-  if (limits_.alarm == 0) return;
-  uint64_t resident = ResidentMemory();
-  if (least_resident_ == 0 || resident < least_resident_) least_resident_ = resident;
-  last_alarm_ = std::min(last_alarm_, resident);
-  const auto is_too_large = [&] {
-    return resident > limits_.alarm && resident > least_resident_ + limits_.receiving &&
-           (last_alarm_ == 0 || resident > last_alarm_ + limits_.receiving / kAlarmSteps);
-  };
-  if (!is_too_large()) return;
-  malloc_trim(0);
-  resident = ResidentMemory();
-  if (!is_too_large()) return;
-  last_alarm_ = resident;
+  if (!alarm_.Rings()) return;
   const bool did_others_wait = receiving_.waiting() > 0;
   receiving_.RefuseYoungest();
   std::vector<AdmittedCall*> youngest;

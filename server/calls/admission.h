@@ -14,9 +14,9 @@
 // refused too, or for one second if no request was received in that: so slow clients do not keep
 // others out, and a server with much to receive does not take its clients for slow ones. And
 // because sizes of requests on their way are guesses, the memory of the process is looked at while
-// there are such requests: if it is near its bound, and has grown by more than all of them may
-// take, the youngest half of them are refused, and of those that wait for the first gate; and again
-// each time that it grows further by an eighth of that.
+// there are such requests (memory_alarm.h): if it is near its bound, the youngest half of them are
+// refused, and of those that wait for the first gate. A thread looks, and those that receive
+// requests do when it is late.
 //
 // So every refusal comes before the call is executed.
 //
@@ -44,6 +44,7 @@
 #include "absl/status/status.h"
 
 #include "server/calls/byte_pool.h"
+#include "server/calls/memory_alarm.h"
 #include "server/calls/request_limits.h"
 
 namespace bigtable::server {
@@ -106,7 +107,8 @@ class Admission {
     return WaitToReceive(call, time_left());
   }
   // The request was not there at once. To be called by the thread that has begun to receive it,
-  // perhaps while another thread receives it. The call may be refused from now on.
+  // perhaps while another thread receives it. The call may be refused from now on, also by this
+  // thread.
   void StillReceives(AdmittedCall* call);
   // It is there, with this size; not at once. False: the call was refused.
   bool Received(AdmittedCall* call, size_t bytes);
@@ -158,6 +160,7 @@ class Admission {
   void WakeWatch();
   void RefuseSlow();
   void RefuseSlowSmall();
+  void LookIfLate(Time now);
   void RefuseIfTooLarge();
   void RefuseAll(const std::vector<AdmittedCall*>& calls,
                  const std::function<absl::Status()>& refusal);
@@ -175,11 +178,7 @@ class Admission {
   Time last_received_{};                  // a request that was not there at once
   bool is_asleep_ = false;                // the thread
   bool ends_ = false;
-
-  // The thread's, of the process since calls receive: the least memory, and that at the last
-  // refusal because of it, or less if it has shrunk since; 0: none.
-  uint64_t least_resident_ = 0;
-  uint64_t last_alarm_ = 0;
+  MemoryAlarm alarm_;
   std::thread thread_;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
 
 #include "convert/status.h"
@@ -26,7 +27,11 @@ class RefusableCall final : public AdmittedCall {
   void Refuse(const absl::Status& status) override {
     status_ = status;
     is_refused_.store(true);
+    if (holds_) release_.WaitForNotification();
   }
+  // The thread that refuses this call goes on after Release.
+  void Hold() { holds_ = true; }
+  void Release() { release_.Notify(); }
   bool is_refused() const { return is_refused_.load(); }
   // Others find the room that it had before it hears of its refusal.
   bool IsRefusedSoon() const {
@@ -41,6 +46,8 @@ class RefusableCall final : public AdmittedCall {
  private:
   absl::Status status_;
   std::atomic<bool> is_refused_{false};
+  bool holds_ = false;
+  absl::Notification release_;
 };
 
 RequestLimits SmallLimits() {
@@ -370,6 +377,32 @@ TEST_F(AdmissionWithoutMemoryTest, MoreCallsAreRefusedWhileItGrowsOn) {
   for (RefusableCall& call : calls) {
     if (admission_->Received(&call, 1000)) admission_->Leave(&call);
   }
+}
+
+// As on a machine on which that thread does not run for long.
+TEST_F(AdmissionWithoutMemoryTest, OtherThreadsLookWhileTheOneThatLooksDoesNotRun) {
+  RefusableCall held;
+  held.Hold();
+  RefusableCall other;
+  admission_->StillReceives(&other);
+  admission_->StillReceives(&held);
+  WaitForLooks();
+  const ResidentBytes first(Limits().receiving + Limits().receiving / 4);
+  ASSERT_TRUE(held.IsRefusedSoon());
+  ASSERT_FALSE(other.is_refused());
+  std::array<RefusableCall, 2> calls;
+  const ResidentBytes more(Limits().receiving / 2);
+  std::this_thread::sleep_for(3 * MemoryAlarm::kPeriod);
+  admission_->StillReceives(&calls[0]);
+  EXPECT_TRUE(calls[0].is_refused()) << "by this thread, which receives it";
+  const ResidentBytes even_more(Limits().receiving / 2);
+  admission_->StillReceives(&calls[1]);
+  EXPECT_FALSE(calls[1].is_refused()) << "though the last look was only just now";
+  std::this_thread::sleep_for(3 * MemoryAlarm::kPeriod);
+  EXPECT_TRUE(admission_->Received(&other, 1000)) << "by this thread, which looks after that";
+  EXPECT_TRUE(calls[1].is_refused());
+  held.Release();
+  admission_->Leave(&other);
 }
 
 TEST_F(AdmissionWithoutMemoryTest, CallsOfSmallRequestsAreRefusedToo) {
