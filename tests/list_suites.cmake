@@ -4,8 +4,10 @@
 # Tests whose name, or whose suite's name, says so have one more label. Each random one has an entry
 # of its own, the others where the rest of their suite has not the same labels:
 #   Random                 random       may run longer: BIGTABLE_TEST_LONG_SECONDS, `tests/run --long`;
-#                                       those that have no whole database an eighth of that
+#                                       those without the label database an eighth of that
 #   Concurren, Thread      concurrency  worth running under ThreadSanitizer
+# Tests of the folders below, which test whole databases, have the label database.
+set(database_folders "^(api|atomicity|failures|families|model|quotas|reads|servers)$")
 
 if(NOT EXISTS ${program})
   add_test(${folder}.NOT_BUILT ${program})
@@ -21,16 +23,20 @@ endif()
 
 # Adds the entry `name` with the tests that the GoogleTest filter `filter` selects.
 function(add_entry name filter)
+  set(labels "${folder};${ARGN}")
+  if(folder MATCHES "${database_folders}")
+    list(APPEND labels database)
+  endif()
   add_test(${name} ${program} --gtest_filter=${filter})
   set(seconds ${timeout})
   if(DEFINED ENV{BIGTABLE_TEST_LONG_SECONDS})
     math(EXPR seconds "${timeout} + 2 * $ENV{BIGTABLE_TEST_LONG_SECONDS}")
-    if(NOT folder STREQUAL "client")
+    if(NOT folder MATCHES "${database_folders}")
       math(EXPR share "($ENV{BIGTABLE_TEST_LONG_SECONDS} + 7) / 8")
       set_tests_properties(${name} PROPERTIES ENVIRONMENT BIGTABLE_TEST_LONG_SECONDS=${share})
     endif()
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${folder};${ARGN}" TIMEOUT ${seconds})
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${seconds})
 endfunction()
 
 function(add_suite suite tests)

@@ -1,6 +1,6 @@
 // The shortcuts of the engine: each is a faster way to an answer that a slower way also gives.
 // Every shortcut can be switched off at run time, so that a test can compare both ways
-// (tests/client/shortcuts_test.cc). BIGTABLE_SHORTCUTS=off in the environment switches all of them
+// (tests/model/shortcuts_test.cc). BIGTABLE_SHORTCUTS=off in the environment switches all of them
 // off for a whole process. They are always compiled in, so the tests run the released code.
 //
 // A new shortcut is added here. It is looked up when a read, a scan, a merge, a flush or a

@@ -13,7 +13,7 @@
 
 #include "bigtable/bigtable.h"
 
-#include "client/model_mutations.h"
+#include "model/model_mutations.h"
 #include "support/model.h"
 #include "support/random.h"
 

@@ -19,10 +19,10 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "client/model_cursors.h"
 #include "crossings/crossed_content.h"
 #include "crossings/crossed_database.h"
 #include "crossings/crossing.h"
+#include "model/model_cursors.h"
 
 namespace bigtable {
 

@@ -11,11 +11,11 @@
 
 #include "bigtable/bigtable.h"
 
-#include "client/model_mutations.h"
 #include "crossings/crossed_content.h"
 #include "crossings/crossed_database.h"
 #include "crossings/crossing.h"
 #include "crossings/crossing_calls.h"
+#include "model/model_mutations.h"
 #include "support/model.h"
 #include "support/model_filter.h"
 

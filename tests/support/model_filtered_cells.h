@@ -3,7 +3,7 @@
 //
 // When a compaction applies a filter is not defined, except by Database::Compact. So a cell that
 // the filter would change is pending until the engine shows that it was changed, or until it must
-// have been. From then on it stays changed. client/model_filter_steps.h finds that out. One thread
+// have been. From then on it stays changed. model/model_filter_steps.h finds that out. One thread
 // at a time.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_FILTERED_CELLS_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_FILTERED_CELLS_H_

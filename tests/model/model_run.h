@@ -1,0 +1,297 @@
+// Runs the steps of a plan on a fresh database and on the model, and reports the first difference.
+#ifndef BIGTABLE_TESTS_CLIENT_MODEL_RUN_H_
+#define BIGTABLE_TESTS_CLIENT_MODEL_RUN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
+#include "model/model_names.h"
+#include "model/model_plan.h"
+#include "model/model_quota_steps.h"
+#include "model/model_schemas.h"
+#include "support/database_peer.h"
+#include "support/faulty_network.h"
+#include "support/random.h"
+#include "support/temp_directory.h"
+
+namespace bigtable {
+
+// One thread at a time.
+class ModelRun : public ModelQuotaSteps {
+ public:
+  explicit ModelRun(const ModelPlan& plan) : ModelQuotaSteps(plan) {
+    Random random(plan.seed);
+    if (plan.settings.crashes == ModelSettings::Crashes::kNever) {
+      directory_.emplace();
+      path_ = directory_->database();
+    } else {
+      memory_ = std::make_unique<InMemoryFileSystem>();
+      path_ = "/db";
+    }
+    Open(random);
+    if (ok() && plan.settings.observers) CreateTable(random, kModelIndexTable);
+    if (ok()) CreateTable(random, "t0");
+    if (ok() && random.OneIn(2)) CreateTable(random, "t1");
+  }
+  ~ModelRun() { Drop(); }
+  ModelRun(const ModelRun&) = delete;
+  ModelRun& operator=(const ModelRun&) = delete;
+
+  // Does the step. False if something was wrong.
+  bool Do(const ModelStep& step) {
+    Random random(step.seed);
+    ++operations_;
+    BeginStep(step);
+    DoStep(step, random);
+    CheckCalls();
+    return ok();
+  }
+
+  // The checks at the end of a run.
+  bool Finish() {
+    Random random(plan_.seed);
+    CompareAll();
+    for (size_t i = 0; ok() && i < snapshots_.size(); ++i) CompareAll(&snapshots_[i]);
+    if (ok() && cursor_ != nullptr) Check(cursor_->Finish(random));
+    if (ok() && plan_.settings.filters) CompactAll();
+    if (ok()) Reopen(random);
+    return ok();
+  }
+
+ private:
+  void DoStep(const ModelStep& step, Random& random) {
+    switch (step.kind) {
+      case StepKind::kApply:
+        Apply(random);
+        break;
+      case StepKind::kApplyBatch:
+        ApplyBatch(random);
+        break;
+      case StepKind::kApplyWriteBatch:
+        ApplyWriteBatch(random);
+        break;
+      case StepKind::kApplyLarge:
+        ApplyLarge(random);
+        break;
+      case StepKind::kApplyInvalid:
+        ApplyInvalid(random);
+        break;
+      case StepKind::kFill:
+        Fill(random);
+        break;
+      case StepKind::kWriteConcurrently:
+        WriteConcurrently(random);
+        break;
+      case StepKind::kReadModifyWrite:
+        ReadModifyWrite(random);
+        break;
+      case StepKind::kCheckAndMutate:
+        CheckAndMutate(random);
+        break;
+      case StepKind::kMutateAtomically:
+        MutateAtomically(random);
+        break;
+      case StepKind::kReadRow:
+        ReadRow(random);
+        break;
+      case StepKind::kReadRows:
+      case StepKind::kOpenReader:
+        ReadRows(random, step.kind == StepKind::kOpenReader);
+        break;
+      case StepKind::kScan:
+      case StepKind::kOpenScan:
+        Scan(random, step.kind == StepKind::kOpenScan);
+        break;
+      case StepKind::kAdvanceCursor:
+        AdvanceCursor(random);
+        break;
+      case StepKind::kTakeSnapshot:
+        TakeSnapshot(random);
+        break;
+      case StepKind::kReleaseSnapshot:
+        ReleaseSnapshot(random);
+        break;
+      case StepKind::kCompareAll:
+        CompareAll();
+        break;
+      case StepKind::kAdvanceClock:
+      case StepKind::kJumpBack:
+        MoveClock(random, step.kind == StepKind::kJumpBack);
+        break;
+      case StepKind::kFlush:
+      case StepKind::kCompact:
+        Rewrite(random, step.kind == StepKind::kCompact);
+        break;
+      case StepKind::kWaitUntilQuiet:
+        Log("WaitUntilQuiet");
+        Check(database_->WaitUntilQuiet(), "WaitUntilQuiet");
+        Check(database_->Statistics().background_error, "background_error");
+        break;
+      case StepKind::kPauseOrContinue:
+        PauseOrContinue(random);
+        break;
+      case StepKind::kSplitTablet:
+        SplitTablet(random);
+        break;
+      case StepKind::kMergeTablets:
+        MergeTablets(random);
+        break;
+      case StepKind::kMoveTablet:
+        MoveTablet(random);
+        break;
+      case StepKind::kDropRowRange:
+        DropRowRange(random);
+        break;
+      case StepKind::kCreateTable:
+        CreateTable(random, RandomTableName(random));
+        break;
+      case StepKind::kDeleteTable:
+        DeleteTable(RandomTableName(random));
+        break;
+      case StepKind::kAddFamily:
+        AddFamily(random);
+        break;
+      case StepKind::kDropFamily:
+        DropFamily(random);
+        break;
+      case StepKind::kUpdateFamily:
+        UpdateFamily(random);
+        break;
+      case StepKind::kSetLocalityGroup:
+        SetLocalityGroup(random);
+        break;
+      case StepKind::kSetSplitRule:
+        SetSplitRule(random);
+        break;
+      case StepKind::kSetObservers:
+        SetObservers(random);
+        break;
+      case StepKind::kSetQuota:
+        SetQuota(random);
+        break;
+      case StepKind::kExhaustRate:
+        ExhaustRate(random);
+        break;
+      case StepKind::kExhaustStorage:
+        ExhaustStorage(random);
+        break;
+      case StepKind::kReopen:
+        Reopen(random);
+        break;
+      case StepKind::kReopenReadOnly:
+        ReopenReadOnly(random);
+        break;
+      case StepKind::kCrash:
+        Crash(random);
+        break;
+    }
+  }
+  void CreateTable(Random& random, const std::string& name) {
+    TableSchema schema = RandomSchema(random, plan_.settings);
+    if (plan_.settings.observers) Observe(random, name, &schema);
+    ModelSchemaSteps::CreateTable(random, name, schema);
+  }
+  // Filters have changed everything then.
+  void CompactAll() {
+    Forget();
+    for (const auto& [name, table] : model_.tables) {
+      Log(Cat("Compact ", name));
+      if (Check(database_->Compact(name), "Compact")) NoteCompacted(name);
+    }
+    if (ok()) CompareAll();
+  }
+
+  // --- Opening and closing ---
+
+  void Open(Random& random, bool read_only = false) {
+    DatabaseOptions options = RandomOptions(random);
+    servers_ = options.tablet_servers;
+    options.read_only = read_only;
+    options.clock = &clock_;
+    options.file_system = memory_.get();
+    if (plan_.settings.crashes == ModelSettings::Crashes::kMachine) {
+      options.durability = Durability::kSync;
+    }
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path_, options);
+    if (!Check(opened.status(), "Open")) return;
+    database_ = *std::move(opened);
+    DatabasePeer(database_.get()).SetQuotaClock(&quota_time_);
+    ++reopenings_;
+    if (plan_.settings.messages) {
+      network_ = std::make_unique<FaultyNetwork>(plan_.seed, FaultyNetwork::Everything());
+      DatabasePeer peer(database_.get());
+      peer.UseServices([this](ServerHost* host) { return network_->To(host); });
+    }
+    pauses_ = 0;
+  }
+  // Drops everything that depends on the database.
+  void Forget() {
+    cursor_.reset();
+    snapshots_.clear();
+  }
+  void Drop() {
+    Forget();
+    database_.reset();
+  }
+  bool Close(Random& random) {
+    Forget();
+    if (random.OneIn(2) && !Check(database_->Close(), "Close")) return false;
+    database_.reset();
+    return true;
+  }
+  void Reopen(Random& random) {
+    Log("Reopen");
+    if (!Close(random)) return;
+    Open(random);
+    if (ok()) CompareAll();
+  }
+  void ReopenReadOnly(Random& random) {
+    Log("Reopen, read-only at first");
+    if (!Close(random)) return;
+    LookReadOnly(random);
+    if (ok()) Open(random);
+  }
+  void LookReadOnly(Random& random) {
+    Open(random, /*read_only=*/true);
+    if (!ok()) return;
+    CompareAll();
+    if (!model_.tables.empty()) {
+      const std::string& name = model_.tables.begin()->first;
+      const absl::Status status = TableOf(name)->Apply(RowMutation("a").DeleteRow());
+      Expect(absl::StatusCode::kFailedPrecondition, status, "Apply, read-only");
+    }
+    database_.reset();
+  }
+  void Crash(Random& random) {
+    if (memory_ == nullptr) return Log("(no crashes here)");
+    const uint64_t seed = random.Next();
+    Log("Crash");
+    std::unique_ptr<InMemoryFileSystem> clone = memory_->CrashClone(
+        seed, plan_.settings.crashes == ModelSettings::Crashes::kMachine ? Unsynced::kRandomPart
+                                                                         : Unsynced::kEverything);
+    Drop();
+    memory_ = std::move(clone);
+    if (random.OneIn(4)) LookReadOnly(random);
+    if (ok()) Open(random);
+    if (ok()) CompareAll();
+  }
+
+  std::optional<TempDirectory> directory_;  // either directory_ or memory_ is used
+  std::unique_ptr<InMemoryFileSystem> memory_;
+  std::string path_;
+  std::unique_ptr<FaultyNetwork> network_;  // of the current opening of the database
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_CLIENT_MODEL_RUN_H_
