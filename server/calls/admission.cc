@@ -42,6 +42,7 @@ absl::Duration RetryDelay(uint64_t refusals) {
 Admission::Admission(const RequestLimits& limits)
     : limits_(limits),
       receiving_(limits.receiving),
+      received_(limits.receiving),
       executing_(limits.executing),
       expected_(limits.largest / kFirstRequests),
       alarm_(limits),
@@ -139,13 +140,19 @@ absl::Status Admission::WaitToExecute(AdmittedCall* call, size_t bytes, nanoseco
     return TooLarge(Cat(bytes));
   }
   const Stopwatch stopwatch(&call->admission_time_);
-  const uint64_t taken = bytes * RequestLimits::kCopies;
-  const bool is_admitted =
-      executing_.TryTake(taken) ||
-      (waiting() < limits_.most_waiting && executing_.Take(taken, MostWait(time_left)));
+  const bool is_admitted = TakeToExecute(bytes, MostWait(time_left));
   Leave(call);
   if (is_admitted) return absl::OkStatus();
   return Refusal(Reason::kExecute, "for the requests that it executes");
+}
+
+bool Admission::TakeToExecute(size_t bytes, nanoseconds most_wait) {
+  const uint64_t taken = bytes * RequestLimits::kCopies;
+  if (executing_.TryTake(taken)) return true;
+  if (waiting() >= limits_.most_waiting || !received_.TryTake(bytes)) return false;
+  const bool is_taken = executing_.Take(taken, most_wait);
+  received_.Return(bytes);
+  return is_taken;
 }
 
 absl::Status Admission::CountMore(size_t counted, size_t bytes) {

@@ -6,7 +6,9 @@
 //
 //   1. To receive the request. One that is there at once, as most are, costs nothing here. One that
 //      is not counts, until it is executed, with the size that such requests have lately had.
-//   2. To be executed, with the request's own size.
+//   2. To be executed, with the request's own size. What waits here is in memory, and may be much
+//      larger than it was expected to be, so it counts a second time: a call that finds too much
+//      before it is refused at once. The first may always wait, whatever its size.
 //
 // At both gates a call waits in its thread, in order of arrival: at most five seconds, and half of
 // what its deadline leaves, so that the client hears of it. Then it is refused: UNAVAILABLE, with a
@@ -149,6 +151,8 @@ class Admission {
 
   absl::Status WaitToReceive(AdmittedCall* call, std::chrono::nanoseconds time_left);
   absl::Status WaitToExecute(AdmittedCall* call, size_t bytes, std::chrono::nanoseconds time_left);
+  // Takes the bytes of `executing_` that so large a request needs, perhaps after a wait.
+  bool TakeToExecute(size_t bytes, std::chrono::nanoseconds most_wait);
   // Returns how many there were before.
   uint64_t CountRefusal(Reason reason);
   // These count it, and return its status.
@@ -169,6 +173,7 @@ class Admission {
 
   const RequestLimits limits_;
   BytePool receiving_;
+  BytePool received_;  // of these, what is there and waits to be executed
   BytePool executing_;
   std::atomic<uint64_t> expected_;  // size of a request that is not there at once
   std::array<std::atomic<uint64_t>, kReasonNames.size()> refused_{};

@@ -1,7 +1,8 @@
 // What requests may take of the server's memory: it follows from --memory.
 //
 //   largest request          a quarter of --memory, at most 256 MiB and 64 KiB
-//   requests on their way    a quarter of --memory
+//   requests on their way    a quarter of --memory, by the size that they are expected to have; and
+//                            as much of those that were received and wait for their execution
 //   requests being executed  three quarters of --memory, and each counts thrice: as it was
 //                            received, parsed, and as mutations
 //

@@ -193,6 +193,37 @@ TEST_F(AdmissionTest, ReceivedRequestsCountUntilTheyAreExecuted) {
   admission_.EndExecution(largest);
 }
 
+// Sixteen requests were expected to have an eighth of what they have: all are in memory.
+TEST_F(AdmissionTest, ReceivedRequestsBeyondTheirLimitDoNotWait) {
+  const uint64_t largest = admission_.limits().largest;
+  BeginAll();
+  for (RefusableCall& call : calls_) ASSERT_TRUE(admission_.Received(&call, largest));
+  ASSERT_TRUE(admission_.BeginExecution(&calls_[0], largest, LongTime).ok());
+  std::thread waiter([&] {
+    EXPECT_TRUE(admission_.BeginExecution(&calls_[1], largest, LongTime).ok())
+        << "the first of those that wait may have any size";
+    admission_.EndExecution(largest);
+  });
+  while (admission_.waiting() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto before = std::chrono::steady_clock::now();
+  for (size_t i = 2; i < calls_.size(); ++i) {
+    const absl::Status status = admission_.BeginExecution(&calls_[i], largest, LongTime);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_FALSE(convert::ToGrpcStatus(status).error_details().empty());
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(2));
+  EXPECT_EQ(CountOf(Admission::Reason::kExecute), calls_.size() - 2);
+  EXPECT_EQ(admission_.receiving(), largest);
+  admission_.EndExecution(largest);
+  waiter.join();
+  // What waited counts no longer.
+  ASSERT_TRUE(admission_.BeginExecution(&calls_[2], largest, LongTime).ok());
+  EXPECT_EQ(admission_.BeginExecution(&calls_[3], largest, ShortTime).code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(admission_.receiving(), 0U);
+  admission_.EndExecution(largest);
+}
+
 TEST_F(AdmissionTest, ATooLargeRequestIsRefusedForGood) {
   RefusableCall call;
   ASSERT_TRUE(admission_.BeginToReceive(&call, LongTime).ok());
