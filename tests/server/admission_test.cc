@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <list>
 #include <malloc.h>
 #include <optional>
 #include <string>
@@ -410,30 +411,63 @@ TEST_F(AdmissionWithoutMemoryTest, MoreCallsAreRefusedWhileItGrowsOn) {
   }
 }
 
-// As on a machine on which that thread does not run for long.
-TEST_F(AdmissionWithoutMemoryTest, OtherThreadsLookWhileTheOneThatLooksDoesNotRun) {
-  RefusableCall held;
-  held.Hold();
-  RefusableCall other;
-  admission_->StillReceives(&other);
-  admission_->StillReceives(&held);
-  WaitForLooks();
-  const ResidentBytes first(Limits().receiving + Limits().receiving / 4);
-  ASSERT_TRUE(held.IsRefusedSoon());
-  ASSERT_FALSE(other.is_refused());
-  std::array<RefusableCall, 2> calls;
-  const ResidentBytes more(Limits().receiving / 2);
-  std::this_thread::sleep_for(3 * MemoryAlarm::kPeriod);
-  admission_->StillReceives(&calls[0]);
-  EXPECT_TRUE(calls[0].is_refused()) << "by this thread, which receives it";
-  const ResidentBytes even_more(Limits().receiving / 2);
-  admission_->StillReceives(&calls[1]);
-  EXPECT_FALSE(calls[1].is_refused()) << "though the last look was only just now";
-  std::this_thread::sleep_for(3 * MemoryAlarm::kPeriod);
-  EXPECT_TRUE(admission_->Received(&other, 1000)) << "by this thread, which looks after that";
-  EXPECT_TRUE(calls[1].is_refused());
-  held.Release();
-  admission_->Leave(&other);
+// The thread that looks does not run, as on a machine with much other work: it is held in the
+// refusal of a call.
+class AdmissionWithoutLooksTest : public AdmissionWithoutMemoryTest {
+ protected:
+  void SetUp() override {
+    AdmissionWithoutMemoryTest::SetUp();
+    held_.Hold();
+    for (RefusableCall& call : calls_) admission_->StillReceives(&call);
+    admission_->StillReceives(&held_);
+    WaitForLooks();
+    for (int i = 0; i < kMostSteps && !held_.is_refused(); ++i) GrowMore();
+    ASSERT_TRUE(held_.IsRefusedSoon());
+    ASSERT_FALSE(calls_[0].is_refused());
+  }
+  void TearDown() override {
+    held_.Release();
+    for (RefusableCall& call : calls_) End(&call);
+    for (RefusableCall& call : later_) End(&call);
+  }
+  void End(RefusableCall* call) {
+    if (admission_->Received(call, 1000)) {
+      admission_->Leave(call);
+    } else {
+      EXPECT_TRUE(call->IsRefusedSoon());
+    }
+  }
+  // By half of what may be received, until the next look is late.
+  void GrowMore() {
+    more_.emplace_back(Limits().receiving / 2);
+    std::this_thread::sleep_for(3 * MemoryAlarm::kPeriod);
+  }
+
+  // What the process gives back when it looks may be more than a step.
+  static constexpr int kMostSteps = 20;
+  std::array<RefusableCall, kMostSteps> calls_;  // of which the younger half is refused
+  RefusableCall held_;
+  std::list<RefusableCall> later_;
+  std::list<ResidentBytes> more_;
+};
+
+TEST_F(AdmissionWithoutLooksTest, AThreadThatBeginsToReceiveLooks) {
+  for (int i = 0; i < kMostSteps && (later_.empty() || !later_.back().is_refused()); ++i) {
+    GrowMore();
+    admission_->StillReceives(&later_.emplace_back());
+  }
+  EXPECT_TRUE(later_.back().is_refused());
+  admission_->StillReceives(&later_.emplace_back());
+  EXPECT_FALSE(later_.back().is_refused()) << "though the process has not grown further";
+}
+
+TEST_F(AdmissionWithoutLooksTest, AThreadThatHasReceivedLooks) {
+  RefusableCall& youngest = calls_[kMostSteps / 2 - 1];
+  for (int i = 0; i < kMostSteps / 2 - 1 && !youngest.is_refused(); ++i) {
+    GrowMore();
+    End(&calls_[static_cast<size_t>(i)]);
+  }
+  EXPECT_TRUE(youngest.is_refused());
 }
 
 TEST_F(AdmissionWithoutMemoryTest, CallsOfSmallRequestsAreRefusedToo) {
