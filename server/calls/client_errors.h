@@ -1,5 +1,5 @@
 // Errors on their way to clients: these get the message without what is the server's own
-// (convert/public_text.h); the whole message goes to the server's log, if the two differ.
+// (text/public_text.h); the whole message goes to the server's log, if the two differ.
 //
 // Thread-safe. Costs a call without an error nothing.
 #ifndef BIGTABLE_SERVER_CALLS_CLIENT_ERRORS_H_

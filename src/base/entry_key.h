@@ -144,8 +144,9 @@ inline std::string_view RowOf(std::string_view key, std::string* scratch) {
   return Unescape(key.substr(0, RowPrefixSize(key)), scratch);
 }
 
-// Whether the functions above could have built `key`. Every key from a file is checked once before
-// it is parsed.
+// Whether the functions above could have built `key`. The keys of a file that the database has not
+// written are checked before they are parsed (standalone/). Those of its own blocks are not: what
+// wrote a block whose checksum holds has written well-formed keys.
 bool IsWellFormed(std::string_view key);
 
 // A readable form of a key: row/family:qualifier@timestamp#sequence.ordinal kind.

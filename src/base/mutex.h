@@ -34,6 +34,7 @@ class ABSL_LOCKABLE Mutex {
     mutex_.unlock();
   }
   bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
+    ABSL_ASSERT(!IsHeldHere() && "this thread would try for ever");
     const bool locked = mutex_.try_lock();
     if (locked) SetHolder(true);
     return locked;

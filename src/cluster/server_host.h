@@ -86,8 +86,8 @@ class ServerHost {
   absl::Status Start(MasterEpoch master);
   // Serves an unserved tablet. `logs` are those of dead servers that may have had the tablet.
   // NotFound if METADATA has no such tablet. The state of the root tablet comes from the lock
-  // service's file. A server that refuses writes because of an error declines,
-  // unless no other server can have the tablet: then it serves reads (kServeReads).
+  // service's file. A server that refuses writes because of an error declines, unless no other
+  // server can have the tablet: then it serves reads (kServeReads).
   enum class IfRefusingWrites { kDecline, kServeReads };
   absl::Status Load(MasterEpoch master, const TableLayout& layout, const TabletId& id,
                     const std::vector<DeadLog*>& logs,

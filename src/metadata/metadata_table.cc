@@ -165,6 +165,12 @@ absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadRows(const Me
     if (const auto server = ServerOfCell(cell.family, cell.value)) row.server = *server;
     return DecodeCell(cell.family, cell.qualifier, cell.value, &row.state);
   }));
+  return rows;
+}
+
+absl::StatusOr<std::vector<MetadataTable::Row>> MetadataTable::ReadMarkedRows(
+    const MetadataRead& read) {
+  BT_ASSIGN_OR_RETURN(std::vector<Row> rows, ReadRows(read));
   for (const Row& row : rows) {
     if (row.mark == TabletMark::kPending && !row.state.rows.end().has_value()) {
       return absl::DataLossError(Cat("METADATA, table ", row.id.table_id,
@@ -196,7 +202,7 @@ bool MetadataTable::IsTablet(const std::vector<Row>& rows, const Row& row) {
 }
 
 absl::Status MetadataTable::RemoveTable(uint64_t table_id) {
-  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows(table_id));
+  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows({.range = MetadataRows(table_id)}));
   std::string operations;
   AppendOperation(&operations, MutationOperation::DeleteRow());
   for (const Row& row : rows) {
@@ -211,7 +217,8 @@ absl::Status MetadataTable::SettleTable(uint64_t table_id) {
 }
 
 absl::Status MetadataTable::Settle(uint64_t table_id) {
-  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows(table_id));
+  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                      ReadMarkedRows({.range = MetadataRows(table_id)}));
   for (const Row& row : rows) {
     if (row.mark == TabletMark::kNone) continue;
     std::string operations = EncodeNoMark();
@@ -225,7 +232,8 @@ absl::Status MetadataTable::Settle(uint64_t table_id) {
 }
 
 absl::StatusOr<std::vector<TabletState>> MetadataTable::ReadTable(uint64_t table_id) {
-  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows, ReadRows(table_id));
+  BT_ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                      ReadMarkedRows({.range = MetadataRows(table_id)}));
   std::vector<TabletState> tablets;
   for (const Row& row : rows) {
     if (IsTablet(rows, row)) tablets.push_back(row.state);
@@ -249,10 +257,10 @@ absl::StatusOr<std::vector<TabletState>> MetadataTable::ReadTable(uint64_t table
 }
 
 absl::StatusOr<TabletState> MetadataTable::ReadTablet(const TabletId& id, std::string* server) {
-  BT_ASSIGN_OR_RETURN(
-      std::vector<Row> rows,
-      ReadRows({.range = RowRange::RightOpen(MetadataRow(id), *MetadataRows(id.table_id).end()),
-                .row_limit = 1 + kMarks}));
+  BT_ASSIGN_OR_RETURN(std::vector<Row> rows,
+                      ReadMarkedRows({.range = RowRange::RightOpen(
+                                          MetadataRow(id), *MetadataRows(id.table_id).end()),
+                                      .row_limit = 1 + kMarks}));
   if (!rows.empty() && rows.front().id == id && IsTablet(rows, rows.front())) {
     *server = std::move(rows.front().server);
     return std::move(rows.front().state);
@@ -269,10 +277,10 @@ absl::StatusOr<std::vector<TabletLocation>> MetadataTable::FindTablets(uint64_t 
   // The tablet ends after the row, so its key is at least the next larger one.
   const std::string first = MetadataRow({table_id, std::string(row)}) + '\0';
   BT_ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                      ReadRows({.range = RowRange::RightOpen(first, *all.end()),
-                                .row_limit = most + kMarks,
-                                .waits = waits,
-                                .limits = limits}));
+                      ReadMarkedRows({.range = RowRange::RightOpen(first, *all.end()),
+                                      .row_limit = most + kMarks,
+                                      .waits = waits,
+                                      .limits = limits}));
   std::vector<TabletLocation> tablets;
   for (const Row& candidate : rows) {
     if (tablets.size() == most) break;

@@ -104,9 +104,8 @@ class MetadataTable final : public TabletStore {
                       Durability durability = Durability::kSync);
   // The rows, in order.
   absl::StatusOr<std::vector<Row>> ReadRows(const MetadataRead& read);
-  absl::StatusOr<std::vector<Row>> ReadRows(uint64_t table_id) {
-    return ReadRows({.range = MetadataRows(table_id)});
-  }
+  // The same for IsTablet: DataLoss if a row has a mark that it cannot have.
+  absl::StatusOr<std::vector<Row>> ReadMarkedRows(const MetadataRead& read);
   // Empty without a clock.
   std::string Event(TabletEventKind kind, std::string_view detail) const;
   absl::Status Settle(uint64_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(steps_mutex_);

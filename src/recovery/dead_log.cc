@@ -19,6 +19,14 @@ absl::Status KeyOf(RecordType type, std::string_view payload, RecordKey* key) {
   if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
     return absl::DataLossError("not a mutation");
   }
+  // Whoever inserts it stops at what it does not know, so a part of a mutation would be recovered.
+  OperationReader operations(record.mutation.operations);
+  MutationOperation operation;
+  while (operations.Next(&operation)) continue;
+  if (!operations.ok()) {
+    return absl::FailedPreconditionError(Cat("its mutation of row ", Quoted(record.mutation.row),
+                                             " has an operation that this program does not know"));
+  }
   *key = {record.table_id, record.mutation.row};
   return absl::OkStatus();
 }

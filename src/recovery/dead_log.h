@@ -70,7 +70,7 @@ class DeadLog {
     SequenceNumber last = 0;
     std::vector<std::pair<std::string, SequenceNumber>> others;  // server, last number of its part
   };
-  // In the order of the log; a part may be there twice.
+  // In the order of the log.
   const std::vector<BatchPart>& parts() const { return parts_; }
   bool is_whole() const { return is_whole_; }
   // Whether the server's mutations up to `sequence` are in SSTables.

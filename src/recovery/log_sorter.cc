@@ -93,7 +93,8 @@ absl::Status LogSorter::Add(RecordType type, SequenceNumber sequence, std::strin
   ++statistics_.records_read;
   statistics_.payload_bytes_read += payload.size();
   if (sequence <= last_sequence_) {
-    return absl::DataLossError(Cat("sequence number ", sequence, " follows ", last_sequence_));
+    return absl::DataLossError(
+        Cat(directory_, ", a sorted log: sequence number ", sequence, " follows ", last_sequence_));
   }
   last_sequence_ = sequence;
   RecordKey key;

@@ -268,6 +268,11 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
     if (in.ok() && layout.GroupIndex(family.group_id) == layout.groups.size()) {
       return absl::DataLossError(Cat("family ", Quoted(family.name), " has no locality group"));
     }
+    // Families are searched by name.
+    if (in.ok() && family.name <= (layout.families.empty() ? "" : layout.families.back().name)) {
+      return absl::DataLossError(
+          Cat("family ", Quoted(family.name), " is not in the order of the families' names"));
+    }
     layout.families.push_back(std::move(family));
   }
   if (version > 1) {

@@ -27,9 +27,9 @@
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+#endif
 
 #include "absl/base/macros.h"
-#endif
 
 #include "base/coding.h"
 #include "base/prefetch.h"

@@ -229,8 +229,9 @@ absl::Status TabletServer::StartFreshLogSegment(const CallLimits& limits) {
     writer_.queue()->AssertInTurn();
     if (state_.ended()) return;
     status = log_.StartNextSegment();
-    // Otherwise Resume would not know that the log has to start anew.
-    if (log->failed()) error_.Set(status);
+    // Otherwise Resume would not know that the log has to start anew. If it is the sync of another
+    // thread that has made the log fail meanwhile, that thread reports it.
+    if (!status.ok() && log->failed()) error_.Set(status);
   };
   const SteadyTime end = SteadyTime::Now() + 4 * log->StallTimeout(absl::ZeroDuration());
   const auto pause = [&]() -> absl::Status {

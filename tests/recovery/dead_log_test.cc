@@ -203,6 +203,23 @@ TEST_F(DeadLogTest, ATabletsRowsAreReadThatAreNotFlushed) {
   EXPECT_THAT(read(RowRange::All(), 5), IsEmpty());
 }
 
+// As a later version of the program may have written it, which knows more kinds of operations.
+TEST_F(DeadLogTest, AMutationWithAnUnknownOperationIsNotRecoveredInPart) {
+  auto log = NewLog("s");
+  AddMutation(log.get(), 1);
+  std::string header;
+  const std::string operations = OperationsOf(2) + '\x7e';
+  AppendMutationHeader(&header, {kTable, 7, {.row = "2", .operations = operations}});
+  const std::string_view pieces[] = {header, operations};
+  ASSERT_OK(log->Append(RecordType::kMutation, 2, pieces, nullptr));
+  ASSERT_OK(log->Close());
+  const absl::Status status = DeadLog::Sort(&file_system_, "s", "/db/s", {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "the record with sequence number 2: its mutation of row \"2\" has an operation that "
+            "this program does not know");
+}
+
 TEST_F(DeadLogTest, AnErrorOfAReceiverEndsTheReading) {
   WriteAndClose("a", 3);
   const auto dead = Sort("a", {.sorted_directory = "/db/sorted/a", .piece_size = 1});

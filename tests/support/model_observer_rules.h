@@ -1,7 +1,7 @@
 // Observers of the random tests, as functions of what they see (ObserveByRule). The engine calls
-// them through support/model_observers.h, with what its reads return, and the model of a database
-// calls them through support/model_write.h, with what its own reads return. So a wrong read of the
-// engine becomes a wrong addition.
+// them through model/model_engine_observers.h, with what its reads return, and the model of a
+// database calls them through support/model_write.h, with what its own reads return. So a wrong
+// read of the engine becomes a wrong addition.
 //
 // Observed tables have the families "s", of bytes, and "n", of sums. The table "ix" has the family
 // "i" too.
