@@ -9,7 +9,7 @@
 #include "bigtable/options.h"
 #include "bigtable/statistics.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

@@ -1,6 +1,6 @@
 #include "server/option_values.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "bigtable/memory_budget.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

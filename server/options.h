@@ -10,7 +10,7 @@
 
 #include "bigtable/options.h"
 
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 

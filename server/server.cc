@@ -23,9 +23,9 @@
 #include "server/calls/deadline.h"
 #include "server/calls/process_memory.h"
 #include "server/connections/connection_limit.h"
-#include "server/convert/errors.h"
 #include "server/option_values.h"
 #include "server/start_checks.h"
+#include "server/text/errors.h"
 #include "server/tls_files.h"
 
 namespace bigtable::server {

@@ -15,7 +15,7 @@
 
 #include "server/calls/start_thread.h"
 #include "server/connections/host_addresses.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

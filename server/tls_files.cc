@@ -5,7 +5,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

@@ -49,11 +49,11 @@ class Latencies {
     untimed_ = 0;
     const auto start = std::chrono::steady_clock::now();
     auto result = operation();
-    Note(std::chrono::steady_clock::now() - start);
+    Record(std::chrono::steady_clock::now() - start);
     return result;
   }
   // Records an operation that the caller has timed. Times above 4.2 seconds count as 4.2.
-  void Note(std::chrono::steady_clock::duration time) {
+  void Record(std::chrono::steady_clock::duration time) {
     const int64_t count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
     nanoseconds_.push_back(static_cast<uint32_t>(count < std::numeric_limits<uint32_t>::max()
                                                      ? count

@@ -129,7 +129,7 @@ class PauseRun {
       const uint64_t row = random.Below(options_.rows);
       const Clock::time_point begin = pacer.Wait();
       if (absl::Status s = operation(row); !s.ok()) return s;
-      latencies.Note(Clock::now() - begin);
+      latencies.Record(Clock::now() - begin);
     }
     return absl::OkStatus();
   }

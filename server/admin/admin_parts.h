@@ -7,7 +7,7 @@
 #include "server/admin/catalogue.h"
 #include "server/admin/inventory.h"
 #include "server/admin/operation_store.h"
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 

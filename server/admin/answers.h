@@ -15,7 +15,7 @@
 
 #include "convert/status.h"
 #include "server/calls/call_info.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

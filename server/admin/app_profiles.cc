@@ -8,8 +8,8 @@
 #include "server/admin/app_profile_etag.h"
 #include "server/admin/field_masks.h"
 #include "server/admin/pages.h"
-#include "server/convert/errors.h"
-#include "server/convert/resource_name.h"
+#include "server/text/errors.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 namespace {

@@ -6,7 +6,7 @@
 #include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 namespace {

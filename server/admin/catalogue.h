@@ -40,7 +40,7 @@
 #include "bigtable/table.h"
 #include "bigtable/write_batch.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

@@ -6,7 +6,7 @@
 
 #include "server/admin/change_times.h"
 #include "server/admin/field_masks.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -11,7 +11,7 @@
 #include "google/longrunning/operations.pb.h"
 
 #include "server/admin/admin_parts.h"
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 

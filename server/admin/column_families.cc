@@ -12,7 +12,7 @@
 #include "server/admin/field_masks.h"
 #include "server/admin/table_record.h"
 #include "server/admin/table_views.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

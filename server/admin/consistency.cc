@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "google/protobuf/util/field_mask_util.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

@@ -14,7 +14,7 @@
 #include "server/admin/clusters.h"
 #include "server/admin/instances.h"
 #include "server/calls/authentication.h"
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 

@@ -9,7 +9,7 @@
 #include "server/admin/clusters.h"
 #include "server/admin/field_masks.h"
 #include "server/admin/table_record.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -6,7 +6,7 @@
 #include "google/bigtable/admin/v2/table.pb.h"
 
 #include "server/admin/app_profile_etag.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

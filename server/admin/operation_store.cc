@@ -5,7 +5,7 @@
 #include "absl/time/clock.h"
 
 #include "server/admin/inventory.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

@@ -12,7 +12,7 @@
 #include "server/admin/consistency.h"
 #include "server/admin/tables.h"
 #include "server/calls/authentication.h"
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 

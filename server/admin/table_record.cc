@@ -6,7 +6,7 @@
 #include "google/protobuf/util/message_differencer.h"
 
 #include "convert/gc_rule.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

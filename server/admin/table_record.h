@@ -16,7 +16,7 @@
 #include "bigtable/schema.h"
 
 #include "server/admin/catalogue.h"
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 

@@ -9,7 +9,7 @@
 
 #include "convert/column_family.h"
 #include "server/admin/table_record.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -19,8 +19,8 @@
 #include "server/admin/pages.h"
 #include "server/admin/table_record.h"
 #include "server/admin/table_views.h"
-#include "server/convert/errors.h"
-#include "server/convert/resource_name.h"
+#include "server/text/errors.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 
 #include "convert/status.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {
@@ -118,7 +118,7 @@ bool Admission::Received(AdmittedCall* call, size_t bytes) {
       call->admission_time_ += now - call->since_;
     }
     call->state_ = AdmittedCall::State::kReceived;
-    NoteSize(bytes);
+    ExpectAsLarge(bytes);
     // Until it is executed it counts with its own size.
     receiving_.TakeAnyway(bytes);
     receiving_.Return(std::exchange(call->charged_, bytes));
@@ -127,7 +127,7 @@ bool Admission::Received(AdmittedCall* call, size_t bytes) {
   return true;
 }
 
-void Admission::NoteSize(size_t bytes) {
+void Admission::ExpectAsLarge(size_t bytes) {
   const uint64_t expected = expected_.load();
   expected_.store(std::clamp<uint64_t>(std::max<uint64_t>(bytes, expected - expected / 16),
                                        limits_.largest / kMostRequests, limits_.largest));

@@ -154,7 +154,9 @@ class Admission {
   // These count it, and return its status.
   absl::Status Refusal(Reason reason, std::string_view why);
   absl::Status TooLarge(std::string_view bytes);
-  void NoteSize(size_t bytes);
+  // A request had so many bytes: the next is expected to have as many, or a sixteenth less than was
+  // expected of this one.
+  void ExpectAsLarge(size_t bytes);
 
   void Watch();
   void WakeWatch();

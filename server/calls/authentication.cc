@@ -11,7 +11,7 @@
 #include "grpcpp/support/string_ref.h"
 
 #include "grpc/grpc_security_constants.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

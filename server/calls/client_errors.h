@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 
-#include "server/convert/public_text.h"
+#include "server/text/public_text.h"
 
 namespace bigtable::server {
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <sys/socket.h>
 
-#include "server/convert/errors.h"
 #include "server/options.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 

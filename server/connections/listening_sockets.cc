@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "server/connections/host_addresses.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -9,11 +9,11 @@
 #include "grpcpp/support/method_handler.h"
 #include "grpcpp/support/status.h"
 
-#include "server/convert/errors.h"
 #include "server/data/client_configuration.h"
 #include "server/data/mutate_rows_call.h"
 #include "server/data/sample_row_keys.h"
 #include "server/data/unary_call.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

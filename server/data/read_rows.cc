@@ -10,8 +10,8 @@
 #include "convert/filter.h"
 #include "convert/row_set.h"
 #include "server/calls/call_info.h"
-#include "server/convert/errors.h"
 #include "server/data/byte_buffer.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -27,9 +27,9 @@
 #include "convert/read_modify_write.h"
 #include "convert/row_message.h"
 #include "server/calls/call_info.h"
-#include "server/convert/errors.h"
 #include "server/data/key_sections.h"
 #include "server/data/spare_mutations.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {
@@ -65,7 +65,7 @@ class Entries {
       const size_t place = places_.size();
       RowMutation* const mutation = mutations_.At(place);
       statuses_[i] = message.MutationOf(i, now, mutation);
-      mutations_.NoteSize(place);
+      mutations_.CheckSize(place);
       if (statuses_[i].ok() && mutation->operation_count() > 0) places_.push_back(i);
     }
   }

@@ -14,7 +14,7 @@
 #include "server/calls/call_info.h"
 #include "server/calls/gzip.h"
 #include "server/calls/request_objects.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

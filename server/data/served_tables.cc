@@ -4,7 +4,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

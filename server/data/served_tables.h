@@ -17,7 +17,7 @@
 #include "bigtable/database.h"
 #include "bigtable/table.h"
 
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 

@@ -30,7 +30,7 @@ class SpareMutations {
   // any mutation: to be Reset.
   RowMutation* At(size_t place);
   // To be called whenever the mutation at the place was filled, or filled in part.
-  void NoteSize(size_t place) { is_kept_ &= mutations_[place].byte_size() <= kLargestKept; }
+  void CheckSize(size_t place) { is_kept_ &= mutations_[place].byte_size() <= kLargestKept; }
 
   const RowMutation* data() const { return mutations_.data(); }
 

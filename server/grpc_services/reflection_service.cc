@@ -10,7 +10,7 @@
 
 #include "convert/status.h"
 #include "grpc/reflection/v1alpha/reflection.pb.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

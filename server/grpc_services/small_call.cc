@@ -11,7 +11,7 @@
 
 #include "convert/status.h"
 #include "server/calls/gzip.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -16,7 +16,7 @@
 
 #include "absl/strings/numbers.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -12,10 +12,10 @@
 #include "bigtable/prometheus.h"
 #include "bigtable/statistics.h"
 
-#include "server/convert/errors.h"
 #include "server/http/code_names.h"
 #include "server/monitor/call_counters.h"
 #include "server/monitor/process_use.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -16,13 +16,13 @@
 #include "bigtable/statistics.h"
 #include "bigtable/string_view.h"
 
-#include "server/convert/errors.h"
-#include "server/convert/resource_name.h"
 #include "server/http/code_names.h"
 #include "server/monitor/event_log.h"
 #include "server/monitor/heat_map.h"
 #include "server/monitor/process_use.h"
 #include "server/monitor/slow_requests.h"
+#include "server/text/errors.h"
+#include "server/text/resource_name.h"
 #include <nlohmann/json.hpp>
 
 namespace bigtable::server {

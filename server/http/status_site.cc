@@ -4,10 +4,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 
-#include "server/convert/errors.h"
 #include "server/http/metrics_text.h"
 #include "server/http/status_json.h"
 #include "server/options.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

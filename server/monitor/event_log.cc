@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -259,7 +259,7 @@ void WriteController::EndLarge(uint64_t bytes) {
   arriving_ -= bytes;
   // There is something to flush again.
   may_flush_ = true;
-  look_at_.store(SteadyTime().nanos(), std::memory_order_relaxed);
+  next_check_.store(SteadyTime().nanos(), std::memory_order_relaxed);
   if (!queue_.empty()) queue_.front()->changed.Signal();
 }
 
@@ -270,10 +270,10 @@ bool WriteController::WantsFlushes(uint64_t bytes) const {
 }
 
 void WriteController::RequestFlushes(SteadyTime now) {
-  int64_t next = look_at_.load(std::memory_order_relaxed);
+  int64_t next = next_check_.load(std::memory_order_relaxed);
   if (now.nanos() < next) return;
   const int64_t after_that = (now + kShortestSleep).nanos();
-  if (!look_at_.compare_exchange_strong(next, after_that, std::memory_order_relaxed)) return;
+  if (!next_check_.compare_exchange_strong(next, after_that, std::memory_order_relaxed)) return;
   const bool may_flush = BudgetAccess::WriteOutLargest(*budget_);
   MutexLock lock(&mutex_);
   may_flush_ = may_flush;

@@ -234,9 +234,9 @@ class WriteController final : public MemtableHolder {
   ListenerQueue* const events_;
   InfoLog* const info_log_;
   std::atomic<int64_t> total_delay_{0};
-  std::atomic<int64_t> look_at_{SteadyTime().nanos()};  // when RequestFlushes checks again
-  std::atomic<size_t> waiting_{0};                      // the size of the queue
-  std::atomic<uint64_t> reserved_{0};                   // bytes that writes in it have charged
+  std::atomic<int64_t> next_check_{SteadyTime().nanos()};  // when RequestFlushes checks again
+  std::atomic<size_t> waiting_{0};                         // the size of the queue
+  std::atomic<uint64_t> reserved_{0};                      // bytes that writes in it have charged
 
   Mutex mutex_;
   std::vector<Waiter*> queue_ ABSL_GUARDED_BY(mutex_);  // by position

@@ -1,6 +1,5 @@
 #include "recovery/log_sorter.h"
 
-#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -93,11 +92,10 @@ LogSorter::~LogSorter() { StopThreads(); }
 absl::Status LogSorter::Add(RecordType type, SequenceNumber sequence, std::string_view payload) {
   ++statistics_.records_read;
   statistics_.payload_bytes_read += payload.size();
-  BT_ASSIGN_OR_RETURN(const bool duplicate, IsDuplicate(sequence));
-  if (duplicate) {
-    ++statistics_.duplicates;
-    return absl::OkStatus();
+  if (sequence <= last_sequence_) {
+    return absl::DataLossError(Cat("sequence number ", sequence, " follows ", last_sequence_));
   }
+  last_sequence_ = sequence;
   RecordKey key;
   absl::Status status = key_of_(type, payload, &key);
   if (status.ok() && !IsPart(key.row, payload)) {
@@ -116,20 +114,6 @@ absl::Status LogSorter::Add(RecordType type, SequenceNumber sequence, std::strin
                .row = key.row,
                .payload = payload});
   return absl::OkStatus();
-}
-
-absl::StatusOr<bool> LogSorter::IsDuplicate(SequenceNumber sequence) {
-  const SequenceNumber last = numbers_.empty() ? 0 : numbers_.back();
-  if (sequence <= last) {
-    if (std::binary_search(numbers_.begin(), numbers_.end(), sequence)) return true;
-    return absl::DataLossError(
-        Cat("sequence number ", sequence, " follows ", last, ", and is not a known duplicate"));
-  }
-  if (numbers_.size() == 2 * kRememberedNumbers) {
-    numbers_.erase(numbers_.begin(), numbers_.begin() + kRememberedNumbers);
-  }
-  numbers_.push_back(sequence);
-  return false;
 }
 
 absl::Status LogSorter::Submit() {

@@ -7,14 +7,12 @@
 // log valid and every piece is written. A sort that was interrupted or failed has no manifest, and
 // is repeated.
 //
-// Duplicates. A record may be in the log twice if its writer could not know whether the first copy
-// was written. Except for such copies, sequence numbers ascend. A number that is not larger than
-// all earlier ones is skipped if it is a known earlier number. It is DataLoss if it is not, or if
-// it is too old to be remembered (at least kRememberedNumbers records are). So the sorted log
-// contains each number once, and the sequence numbers of pieces do not overlap.
+// Sequence numbers ascend, from record to record and within one that is cut. Anything else is
+// DataLoss. So the sorted log contains each number once, and the sequence numbers of pieces do not
+// overlap.
 //
 // Memory: `threads` + 1 pieces, each of `piece_size` or one larger record; for each thread the
-// block that it writes, of 64 KiB or one larger record; for remembered numbers at most 16 MiB.
+// block that it writes, of 64 KiB or one larger record.
 //
 // Nothing is synced: if the machine crashes, the log still exists and is sorted again.
 #ifndef BIGTABLE_RECOVERY_LOG_SORTER_H_
@@ -78,7 +76,6 @@ struct SortLogStatistics {
   uint64_t segments_read = 0;       // each counted once
   uint64_t records_read = 0;        // each counted once, after the cutter
   uint64_t payload_bytes_read = 0;  // of these records
-  uint64_t duplicates = 0;          // records that were read before and are not written
   uint64_t pieces = 0;
   uint64_t bytes_written = 0;  // of pieces and manifest
 };
@@ -99,8 +96,6 @@ absl::StatusOr<SortLogStatistics> SortLog(FileSystem* file_system, std::string_v
 // destroyed earlier, its output stays, without a manifest.
 class LogSorter {
  public:
-  static constexpr size_t kRememberedNumbers = size_t{1} << 20;
-
   // `directory` exists and contains no sorted log or part of one. `key_of` must outlive this. The
   // options must be valid.
   LogSorter(FileSystem* file_system, std::string directory, RecordKeyFunction key_of,
@@ -122,8 +117,6 @@ class LogSorter {
     std::unique_ptr<LogPiece> piece;
   };
 
-  // Whether the number is a duplicate; remembers it if not.
-  absl::StatusOr<bool> IsDuplicate(SequenceNumber sequence);
   // Passes piece_ to a thread, as soon as one is free, and takes an empty piece.
   absl::Status Submit() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WriteManifest(const SortedManifest& manifest);
@@ -140,8 +133,8 @@ class LogSorter {
   const SortLogOptions options_;
 
   // Used only by the adding thread.
-  std::unique_ptr<LogPiece> piece_;      // being filled
-  std::vector<SequenceNumber> numbers_;  // the last ones, ascending
+  std::unique_ptr<LogPiece> piece_;  // being filled
+  SequenceNumber last_sequence_ = 0;
   SortLogStatistics statistics_;
   std::vector<std::thread> threads_;
 

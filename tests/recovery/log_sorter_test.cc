@@ -77,7 +77,6 @@ TEST(LogSorterTest, EverySegmentIsReadOnceHoweverManyServersTakeOver) {
   EXPECT_EQ(statistics->segments_read, segments);
   EXPECT_EQ(statistics->records_read, records.size());
   EXPECT_EQ(statistics->payload_bytes_read, bytes);
-  EXPECT_EQ(statistics->duplicates, 0u);
   EXPECT_EQ(statistics->pieces, sorted->pieces());
   uint64_t written = 0;
   for (const std::string& name : SortedFiles(&fs)) {
@@ -260,73 +259,22 @@ TEST(LogSorterTest, OptionsOutOfRangeAreRefusedFirst) {
   EXPECT_FALSE(fs.FileExists("sorted"));
 }
 
-// --- Duplicates ---
+// --- Sequence numbers ---
 
-// A sorter to which the test adds records directly.
-class LogSorterByHandTest : public testing::Test {
- protected:
-  LogSorterByHandTest() { EXPECT_OK(fs_.CreateDirectory("sorted")); }
-
-  void Begin(uint64_t piece_size) {
-    sorter_ = std::make_unique<LogSorter>(&fs_, "sorted", KeyOf,
-                                          SortLogOptions{.piece_size = piece_size, .threads = 2});
+TEST(LogSorterTest, ANumberThatIsNotLargerThanTheOneBeforeIsDataLoss) {
+  InMemoryFileSystem fs;
+  ASSERT_OK(fs.CreateDirectory("sorted"));
+  for (const SequenceNumber sequence : {SequenceNumber{7}, SequenceNumber{6}, SequenceNumber{0}}) {
+    LogSorter sorter(&fs, "sorted", KeyOf, {.piece_size = 1000, .threads = 2});
+    const auto add = [&](const TestRecord& record) {
+      return sorter.Add(RecordType::kMutation, record.sequence, record.payload);
+    };
+    ASSERT_OK(add(MakeRecord(0, "a", 5, 10)));
+    ASSERT_OK(add(MakeRecord(0, "b", 7, 10)));
+    const absl::Status status = add(MakeRecord(0, "c", sequence, 10));
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(status.ToString(), HasSubstr(Cat(sequence, " follows 7")));
   }
-  absl::Status AddRecord(const TestRecord& record) {
-    return sorter_->Add(RecordType::kMutation, record.sequence, record.payload);
-  }
-
-  InMemoryFileSystem fs_;
-  std::unique_ptr<LogSorter> sorter_;
-};
-
-TEST_F(LogSorterByHandTest, CopiesAreSkippedWithinAPieceAndAcrossPiecesRandom) {
-  ForEachSeed(10, [&](uint64_t seed) {
-    Tally("cases");
-    Random random(seed);
-    const std::vector<TestRecord> records = RandomRecords(seed, 300, 200);
-    ASSERT_OK(RemoveSortedLog(&fs_, "sorted"));
-    Begin(seed % 2 == 0 ? 1000 : 30000);
-    uint64_t copies = 0;
-    for (size_t i = 0; i < records.size(); ++i) {
-      ASSERT_OK(AddRecord(records[i]));
-      if (!random.OneIn(20)) continue;
-      // As after a switch of the log: the last records are written once more.
-      for (size_t j = i - std::min<size_t>(i, random.Below(100)); j <= i; ++j, ++copies) {
-        ASSERT_OK(AddRecord(records[j]));
-      }
-    }
-    auto statistics = sorter_->Finish({.records = records.size() + copies});
-    ASSERT_OK(statistics.status());
-    EXPECT_EQ(statistics->duplicates, copies);
-    EXPECT_EQ(statistics->records_read, records.size() + copies);
-    ASSERT_NO_FATAL_FAILURE(ExpectRecords(*OpenSorted(&fs_), records));
-  });
-}
-
-TEST_F(LogSorterByHandTest, ALowerNumberThatIsNotACopyIsDataLoss) {
-  Begin(1000);
-  ASSERT_OK(AddRecord(MakeRecord(0, "a", 5, 10)));
-  ASSERT_OK(AddRecord(MakeRecord(0, "b", 7, 10)));
-  const absl::Status status = AddRecord(MakeRecord(0, "c", 6, 10));
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(status.ToString(), HasSubstr("6 follows 7"));
-  Begin(1000);
-  EXPECT_EQ(AddRecord(MakeRecord(0, "a", 0, 10)).code(), absl::StatusCode::kDataLoss);
-}
-
-TEST_F(LogSorterByHandTest, AtLeastTheSpecifiedCountOfNumbersIsRemembered) {
-  if (kSanitized) GTEST_SKIP() << "takes a minute, and uses only one thread";
-  Begin(uint64_t{64} << 20);
-  constexpr SequenceNumber kFirst = LogSorter::kRememberedNumbers;
-  const std::string payload = MakeRecord(0, "a", 0, 0).payload;
-  const auto add = [&](SequenceNumber sequence) {
-    return sorter_->Add(RecordType::kMutation, sequence, payload);
-  };
-  SequenceNumber last = 0;
-  while (last < 2 * kFirst + 1) ASSERT_OK(add(++last));
-  EXPECT_OK(add(last - kFirst));
-  EXPECT_OK(add(last));
-  EXPECT_EQ(add(1).code(), absl::StatusCode::kDataLoss);
 }
 
 // --- Threads ---

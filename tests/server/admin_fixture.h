@@ -26,7 +26,7 @@
 #include "server/admin/operations_service.h"
 #include "server/admin/table_admin_service.h"
 #include "server/calls/authentication.h"
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 

@@ -9,7 +9,7 @@
 #include "bigtable/bigtable.h"
 
 #include "server/admin_fixture.h"
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 namespace {

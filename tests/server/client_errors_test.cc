@@ -12,8 +12,8 @@
 
 #include "bigtable/string_view.h"
 
-#include "server/convert/errors.h"
-#include "server/convert/public_text.h"
+#include "server/text/errors.h"
+#include "server/text/public_text.h"
 
 namespace bigtable::server {
 namespace {

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 
 #include "server/admin_fixture.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 #include "support/random.h"
 
 namespace bigtable::server {

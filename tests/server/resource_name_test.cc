@@ -1,4 +1,4 @@
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 #include <string>
 

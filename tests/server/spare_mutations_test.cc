@@ -13,7 +13,7 @@ const RowMutation* Fill(size_t count, size_t bytes) {
   SpareMutations mutations;
   for (size_t i = 0; i < count; ++i) {
     mutations.At(i)->Reset("r").Set("f:q", Timestamp(1), std::string(bytes, 'v'));
-    mutations.NoteSize(i);
+    mutations.CheckSize(i);
   }
   return mutations.data();
 }
@@ -27,9 +27,9 @@ TEST(SpareMutationsTest, AThreadKeepsTheMemoryOfAFewSmallOnes) {
                             +[] {
                               SpareMutations mutations;
                               mutations.At(0)->Reset("r").Set("f:q", std::string(1 << 20, 'v'));
-                              mutations.NoteSize(0);
+                              mutations.CheckSize(0);
                               mutations.At(0)->Reset("r").Set("f:q", "v");
-                              mutations.NoteSize(0);
+                              mutations.CheckSize(0);
                             }}) {
     Fill(100, 1000);
     spoil();

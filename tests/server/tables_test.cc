@@ -10,7 +10,7 @@
 #include "bigtable/bigtable.h"
 
 #include "server/admin_fixture.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

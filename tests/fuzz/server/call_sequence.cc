@@ -16,7 +16,7 @@
 #include "fuzz/server/message_builder.h"
 #include "fuzz/server/reply_checks.h"
 #include "fuzz/target.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -19,7 +19,7 @@
 #include "bigtable/table.h"
 
 #include "fuzz/target.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -7,7 +7,7 @@
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/empty.pb.h"
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "fuzz/server/chunk_reader.h"
 #include "fuzz/target.h"
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 namespace {

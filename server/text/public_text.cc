@@ -1,9 +1,9 @@
-#include "server/convert/public_text.h"
+#include "server/text/public_text.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

@@ -1,10 +1,10 @@
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "convert/limits.h"
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 namespace bigtable::server {
 namespace {

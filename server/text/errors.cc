@@ -1,4 +1,4 @@
-#include "server/convert/errors.h"
+#include "server/text/errors.h"
 
 #include "absl/strings/cord.h"
 #include "absl/strings/escaping.h"

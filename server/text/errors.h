@@ -1,6 +1,6 @@
 // Errors of requests: their text, and the macros that pass them on.
-#ifndef BIGTABLE_SERVER_CONVERT_ERRORS_H_
-#define BIGTABLE_SERVER_CONVERT_ERRORS_H_
+#ifndef BIGTABLE_SERVER_TEXT_ERRORS_H_
+#define BIGTABLE_SERVER_TEXT_ERRORS_H_
 
 #include <sstream>
 #include <string>
@@ -53,4 +53,4 @@ absl::Status Annotate(const absl::Status& status, std::string_view what);
   }                                                        \
   target = std::move(*SERVER_CONCAT(server_or_, __LINE__))
 
-#endif  // BIGTABLE_SERVER_CONVERT_ERRORS_H_
+#endif  // BIGTABLE_SERVER_TEXT_ERRORS_H_

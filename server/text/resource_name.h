@@ -9,8 +9,8 @@
 //
 // Pure functions. A name that is not of the form is INVALID_ARGUMENT; the message has the name, and
 // the form that it should have.
-#ifndef BIGTABLE_SERVER_CONVERT_RESOURCE_NAME_H_
-#define BIGTABLE_SERVER_CONVERT_RESOURCE_NAME_H_
+#ifndef BIGTABLE_SERVER_TEXT_RESOURCE_NAME_H_
+#define BIGTABLE_SERVER_TEXT_RESOURCE_NAME_H_
 
 #include <optional>
 #include <string>
@@ -88,4 +88,4 @@ std::optional<TableName> TableOfEngine(std::string_view engine_name,
 
 }  // namespace bigtable::server
 
-#endif  // BIGTABLE_SERVER_CONVERT_RESOURCE_NAME_H_
+#endif  // BIGTABLE_SERVER_TEXT_RESOURCE_NAME_H_

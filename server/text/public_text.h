@@ -3,15 +3,15 @@
 // along, which messages quote, stays as it is.
 //
 // Immutable, and so thread-safe.
-#ifndef BIGTABLE_SERVER_CONVERT_PUBLIC_TEXT_H_
-#define BIGTABLE_SERVER_CONVERT_PUBLIC_TEXT_H_
+#ifndef BIGTABLE_SERVER_TEXT_PUBLIC_TEXT_H_
+#define BIGTABLE_SERVER_TEXT_PUBLIC_TEXT_H_
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "server/convert/resource_name.h"
+#include "server/text/resource_name.h"
 
 namespace bigtable::server {
 
@@ -38,4 +38,4 @@ class PublicText {
 
 }  // namespace bigtable::server
 
-#endif  // BIGTABLE_SERVER_CONVERT_PUBLIC_TEXT_H_
+#endif  // BIGTABLE_SERVER_TEXT_PUBLIC_TEXT_H_
