@@ -1,14 +1,9 @@
 #include "trial.h"
 
-#include <cerrno>
 #include <cstdlib>
-#include <fcntl.h>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <sys/resource.h>
-#include <system_error>
-#include <unistd.h>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
@@ -18,6 +13,7 @@
 
 #include "common/child_process.h"
 #include "common/measure.h"
+#include "common/page_cache.h"
 #include "common/strings.h"
 #include "common/workload.h"
 #include "memory_cgroup.h"
@@ -36,21 +32,6 @@ bigtable::TableSchema Schema() {
                                        .filter = bigtable::FilterKind::kRowIndex};
   schema.families["f"] = {.gc = bigtable::GcRule::MaxVersions(1)};
   return schema;
-}
-
-// The kernel drops only pages that are not mapped and are on the disk.
-absl::Status DropFromPageCache(const std::string& directory) {
-  if (absl::Status s = SyncFileSystem(directory); !s.ok()) return s;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory, error)) {
-    if (!entry.is_regular_file()) continue;
-    const int fd = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return absl::ErrnoToStatus(errno, entry.path().string());
-    const int result = ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    ::close(fd);
-    if (result != 0) return absl::ErrnoToStatus(result, entry.path().string());
-  }
-  return error ? absl::InternalError(Concat(directory, ": ", error.message())) : absl::OkStatus();
 }
 
 // Reads of one kind. One thread.

@@ -118,7 +118,9 @@ class Step {
   absl::Status Run() {
     if (options_.step == "sequential_writes") return Writes(1, {});
     if (options_.step == "random_writes") return Writes(1, RandomOrder(kWriteSeed));
-    if (options_.step == "writes_2") return Writes(2, RandomOrder(kWriteSeed));
+    if (const uint64_t writers = WritersOf(options_.step); writers > 0) {
+      return Writes(writers, RandomOrder(kWriteSeed));
+    }
     if (options_.step == "reads") return Reads();
     if (options_.step == "reads_mem") return ReadsFromMemory();
     if (options_.step == "read_while_writing") return ReadWhileWriting();

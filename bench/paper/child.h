@@ -19,8 +19,9 @@ namespace bench {
 
 // In the order of a round. A step that writes to a fresh directory is named after its benchmark;
 // the others use the database of random_writes.
-inline constexpr std::array<std::string_view, 6> kSteps = {
-    "sequential_writes", "writes_2", "random_writes", "reads", "reads_mem", "read_while_writing"};
+inline constexpr std::array<std::string_view, 8> kSteps = {
+    "sequential_writes", "writes_2", "writes_4",  "writes_8",
+    "random_writes",     "reads",    "reads_mem", "read_while_writing"};
 
 // The benchmarks of a step.
 std::vector<std::string_view> BenchmarksOf(std::string_view step);

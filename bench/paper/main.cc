@@ -70,10 +70,9 @@ absl::StatusOr<RunOptions> OptionsFromFlags() {
   if (!engines.ok()) return engines.status();
   options.engines = *std::move(engines);
 
-  std::vector<std::string> known(kPaperBenchmarks.begin(), kPaperBenchmarks.end());
-  known.insert(known.end(), kExtraBenchmarks.begin(), kExtraBenchmarks.end());
+  const std::string list = absl::GetFlag(FLAGS_benchmarks);
   absl::StatusOr<std::vector<std::string>> benchmarks =
-      Names("benchmarks", absl::GetFlag(FLAGS_benchmarks), known, "a benchmark");
+      Names("benchmarks", list, BenchmarkNames(!list.empty()), "a benchmark");
   if (!benchmarks.ok()) return benchmarks.status();
   options.benchmarks = *std::move(benchmarks);
 

@@ -29,9 +29,9 @@ bool IsSameBenchmark(const Summary& a, const Summary& b) {
   return a.benchmark == b.benchmark && a.checking == b.checking;
 }
 
-// The compared figure: for two writers it includes the time until quiet.
+// The compared figure: for several writers it includes the time until quiet.
 double Throughput(const Summary& s) {
-  return s.benchmark == "writes_2" ? s.median.settled_ops_per_second : s.median.ops_per_second;
+  return WritersOf(s.benchmark) > 0 ? s.median.settled_ops_per_second : s.median.ops_per_second;
 }
 
 // The ratio to the best peer in the same benchmark; "" for a peer, or if there is none.
@@ -55,7 +55,7 @@ void PrintLine(const std::vector<Summary>& summaries, const Summary& s, bool is_
                Megabytes(f.rss_anon_bytes), Megabytes(f.rss_bytes), Number(f.settle_seconds, 2));
 }
 
-// Prints the figures of the benchmarks of two threads for which the table has no columns.
+// Prints the figures of the benchmarks of several threads for which the table has no columns.
 void PrintThreads(const std::vector<Summary>& summaries) {
   for (const Summary& s : summaries) {
     const auto one_thread = [&](std::string_view benchmark) {
@@ -71,8 +71,8 @@ void PrintThreads(const std::vector<Summary>& summaries) {
       absl::PrintF("%-8s two readers have %.2f times the throughput of one (checking: %s)\n",
                    s.engine, f.ops_per_second / one->median.ops_per_second,
                    CheckingName(s.checking));
-    } else if (s.benchmark == "writes_2") {
-      absl::PrintF("%-8s two writers, with the time until quiet: %s/s", s.engine,
+    } else if (const uint64_t writers = WritersOf(s.benchmark); writers > 0) {
+      absl::PrintF("%-8s %d writers, with the time until quiet: %s/s", s.engine, writers,
                    Count(f.settled_ops_per_second));
       const Summary* one = one_thread("random_writes");
       if (one != nullptr) {
@@ -102,7 +102,7 @@ void PrintTable(const std::vector<Summary>& summaries) {
     PrintLine(summaries, summaries[i], is_first);
   }
   absl::PrintF(
-      "\nMedians of the rounds. ratio: bigtable to the best peer (writes_2: with the time until "
+      "\nMedians of the rounds. ratio: bigtable to the best peer (writes_N: with the time until "
       "quiet).\nCPU us: of all threads until quiet, an operation; in read_while_writing of reads "
       "and writes alike, and\nops/s and latencies are the reader's. disk, anon (anonymous memory), "
       "RSS: MB of 10^6 bytes, at quiet.\nsettle: seconds from the last write until quiet; of reads "

@@ -19,9 +19,18 @@ bool IsPaperBenchmark(std::string_view name) {
          kPaperBenchmarks.end();
 }
 
+std::vector<std::string> BenchmarkNames(bool with_requested) {
+  std::vector<std::string> names(kPaperBenchmarks.begin(), kPaperBenchmarks.end());
+  names.insert(names.end(), kExtraBenchmarks.begin(), kExtraBenchmarks.end());
+  if (with_requested) {
+    names.insert(names.end(), kRequestedBenchmarks.begin(), kRequestedBenchmarks.end());
+  }
+  return names;
+}
+
 bool IsBenchmark(std::string_view name) {
-  return IsPaperBenchmark(name) || std::find(kExtraBenchmarks.begin(), kExtraBenchmarks.end(),
-                                             name) != kExtraBenchmarks.end();
+  const std::vector<std::string> names = BenchmarkNames(true);
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string_view CheckingName(Checking checking) {

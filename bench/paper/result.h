@@ -3,9 +3,11 @@
 #define BIGTABLE_BENCH_PAPER_RESULT_H_
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -21,6 +23,18 @@ inline constexpr std::array<std::string_view, 6> kPaperBenchmarks = {
 inline constexpr std::array<std::string_view, 3> kExtraBenchmarks = {"random_reads_2", "writes_2",
                                                                      "read_while_writing"};
 
+// More threads: only if they are requested.
+inline constexpr std::array<std::string_view, 2> kRequestedBenchmarks = {"writes_4", "writes_8"};
+
+// Of a benchmark of several writers: how many there are; 0: it is another one.
+inline uint64_t WritersOf(std::string_view benchmark) {
+  constexpr std::string_view kPrefix = "writes_";
+  if (!benchmark.starts_with(kPrefix)) return 0;
+  return static_cast<uint64_t>(benchmark[kPrefix.size()] - '0');
+}
+
+// All of the above, or those that a run without a list of names has.
+std::vector<std::string> BenchmarkNames(bool with_requested);
 bool IsBenchmark(std::string_view name);
 bool IsPaperBenchmark(std::string_view name);
 

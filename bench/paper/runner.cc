@@ -72,7 +72,7 @@ class Runner {
     for (const std::string_view step : kSteps) {
       const bool is_load = step == "random_writes";
       if (is_load ? !SharedDatabaseIsWanted() : !IsWanted(step)) continue;
-      const bool is_shared = step != "sequential_writes" && step != "writes_2";
+      const bool is_shared = step != "sequential_writes" && WritersOf(step) == 0;
       const std::string database = is_shared ? shared : Concat(shared, "-", step);
       std::error_code error;
       std::filesystem::create_directory(database, error);

@@ -44,10 +44,8 @@ std::optional<Summary> SummarizeOne(const std::vector<EngineResult>& results,
 
 std::vector<Summary> Summarize(const std::vector<EngineResult>& results,
                                const std::vector<std::string>& engines) {
-  std::vector<std::string_view> benchmarks(kPaperBenchmarks.begin(), kPaperBenchmarks.end());
-  benchmarks.insert(benchmarks.end(), kExtraBenchmarks.begin(), kExtraBenchmarks.end());
   std::vector<Summary> summaries;
-  for (const std::string_view benchmark : benchmarks) {
+  for (const std::string& benchmark : BenchmarkNames(true)) {
     for (const Checking checking : kCheckings) {
       for (const std::string& engine : engines) {
         std::optional<Summary> summary = SummarizeOne(results, benchmark, checking, engine);

@@ -63,12 +63,12 @@ struct ScaleOptions {
   absl::Duration pause_time;
 };
 
-// The benchmarks of ../paper, and the pauses; those of two threads only if they are requested.
+// The benchmarks of ../paper, and the pauses; those of several threads only if they are requested.
 absl::Status SetBenchmarks(ScaleOptions* options) {
-  std::vector<std::string> known(kPaperBenchmarks.begin(), kPaperBenchmarks.end());
-  known.emplace_back(kPauses);
   const std::string list = absl::GetFlag(FLAGS_benchmarks);
-  if (!list.empty()) known.insert(known.end(), kExtraBenchmarks.begin(), kExtraBenchmarks.end());
+  std::vector<std::string> known(kPaperBenchmarks.begin(), kPaperBenchmarks.end());
+  if (!list.empty()) known = BenchmarkNames(true);
+  known.emplace_back(kPauses);
   absl::StatusOr<std::vector<std::string>> names = Names("benchmarks", list, known, "a benchmark");
   if (!names.ok()) return names.status();
   const auto pauses = std::find(names->begin(), names->end(), kPauses);

@@ -1,0 +1,133 @@
+// What each shortcut gains, on the workloads that it is for and on one that it might harm. Prints a
+// table in Markdown (docs/internals/shortcuts.md).
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
+
+#include "common/flags.h"
+#include "common/machine.h"
+#include "common/strings.h"
+#include "common/temporary_directory.h"
+#include "trial.h"
+#include "workload.h"
+
+ABSL_FLAG(std::string, shortcuts, "", "of the table, between commas; empty: all");
+ABSL_FLAG(uint32_t, rounds, 11, "pairs of rounds of each comparison");
+ABSL_FLAG(std::string, directory, "/var/tmp", "of the databases while it runs");
+
+namespace bench {
+namespace {
+
+using bigtable::Shortcut;
+
+struct Entry {
+  Shortcut shortcut;
+  std::string_view name;
+  std::string_view workloads;  // between commas
+};
+
+constexpr std::array kEntries = {
+    Entry{Shortcut::kOneMutation, "kOneMutation", "write_small,write"},
+    Entry{Shortcut::kOneTablet, "kOneTablet", "scan_short"},
+    Entry{Shortcut::kSingleRow, "kSingleRow", "read,read_memtable"},
+    Entry{Shortcut::kScanCache, "kScanCache", "read_hot"},
+    Entry{Shortcut::kRowStorage, "kRowStorage", "read,scan,scan_wide"},
+    Entry{Shortcut::kFilterRows, "kFilterRows", "scan_regex"},
+    Entry{Shortcut::kEnterFirst, "kEnterFirst", "scan,scan_memtable,read"},
+    Entry{Shortcut::kEnterSameColumn, "kEnterSameColumn", "scan,scan_wide,scan_overlapping"},
+    Entry{Shortcut::kPlainKeys, "kPlainKeys", "scan,scan_wide,read"},
+    Entry{Shortcut::kCountVersions, "kCountVersions", "scan,scan_versions,read"},
+    Entry{Shortcut::kSeekForward, "kSeekForward", "read_column,scan_latest"},
+    Entry{Shortcut::kPassNewer, "kPassNewer", "read_old"},
+    Entry{Shortcut::kLocalityGroups, "kLocalityGroups", "scan_group"},
+    Entry{Shortcut::kKeyRanges, "kKeyRanges", "read_disjoint,scan_disjoint"},
+    Entry{Shortcut::kTimeRanges, "kTimeRanges", "read_old"},
+    Entry{Shortcut::kFileFilters, "kFileFilters", "read_overlapping,read_absent"},
+    Entry{Shortcut::kRowLocations, "kRowLocations", "read_row_index"},
+    Entry{Shortcut::kReadAhead, "kReadAhead",
+          "scan_cold,scan_cold_by_position,scan,scan_by_position"},
+    Entry{Shortcut::kEmptyRows, "kEmptyRows", "scan_deleted,scan"},
+    Entry{Shortcut::kKeptMerges, "kKeptMerges", "read_counter"},
+    Entry{Shortcut::kPinnedValues, "kPinnedValues", "write,write_small"},
+    Entry{Shortcut::kMovedFiles, "kMovedFiles", "load_in_order,load"},
+    Entry{Shortcut::kUnclipped, "kUnclipped", "load,load_in_order"},
+    Entry{Shortcut::kMergeOne, "kMergeOne", "scan,scan_disjoint,load_in_order"},
+    Entry{Shortcut::kMergeInOrder, "kMergeInOrder", "scan_overlapping,load"},
+    Entry{Shortcut::kMergeForward, "kMergeForward", "read_overlapping,scan_regex"},
+    Entry{Shortcut::kFences, "kFences", "read_small_files"},
+    Entry{Shortcut::kMemtableNumbers, "kMemtableNumbers", "write_small,read_memtable"},
+    Entry{Shortcut::kMemtablePrefix, "kMemtablePrefix", "write_small,read_memtable"},
+    Entry{Shortcut::kMemtableLearning, "kMemtableLearning", "write_small,read_memtable"},
+    Entry{Shortcut::kMemtableSplice, "kMemtableSplice", "write_in_order,write_wide,write_small"},
+    Entry{Shortcut::kMemtableTogether, "kMemtableTogether", "write_batch,write_wide"},
+    Entry{Shortcut::kRowBlocks, "kRowBlocks", "read,scan_short"},
+    Entry{Shortcut::kIndexNumbers, "kIndexNumbers", "read,read_small_files"},
+    Entry{Shortcut::kBlockCache, "kBlockCache", "read_by_position,scan_by_position"},
+    Entry{Shortcut::kPastMapping, "kPastMapping", "read_cold,read,scan_cold"},
+    Entry{Shortcut::kResidencyTrust, "kResidencyTrust", "read,scan,read_cold"},
+};
+static_assert(kEntries.size() == static_cast<size_t>(Shortcut::kCount));
+
+absl::Status MeasureEntry(const Entry& entry, int rounds, const std::string& directory) {
+  for (const std::string& name : Split(entry.workloads, ',')) {
+    const Workload* const workload = FindWorkload(name);
+    if (workload == nullptr) return absl::InternalError(Concat(name, ": no such workload"));
+    absl::StatusOr<Comparison> result = Compare(*workload, entry.shortcut, rounds, directory);
+    if (!result.ok()) return result.status();
+    absl::PrintF("| `%s` | %s: %s | %.0f | %.0f | %+.1f%% | %+.1f%% |\n", ToAbsl(entry.name), name,
+                 ToAbsl(workload->operation), result->with.cpu, result->without.cpu,
+                 result->gain.cpu, result->gain.time);
+    std::cout.flush();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run() {
+  std::vector<std::string> known;
+  for (const Entry& entry : kEntries) known.emplace_back(entry.name);
+  const absl::StatusOr<std::vector<std::string>> chosen =
+      Names("--shortcuts", absl::GetFlag(FLAGS_shortcuts), known, "a shortcut");
+  if (!chosen.ok()) return chosen.status();
+  const uint32_t rounds = absl::GetFlag(FLAGS_rounds);
+  if (absl::Status s = CheckRange("--rounds", rounds, 1, 1000); !s.ok()) return s;
+  absl::StatusOr<TemporaryDirectory> directory =
+      TemporaryDirectory::Make(absl::GetFlag(FLAGS_directory), "bigtable-shortcuts-");
+  if (!directory.ok()) return directory.status();
+  absl::PrintF("%s\n%d pairs of rounds\n\n", DescribeMachine(), rounds);
+  absl::PrintF("| shortcut | workload: operation | ns of CPU | without it | gain | of time |\n");
+  absl::PrintF("|---|---|---|---|---|---|\n");
+  for (const std::string& name : *chosen) {
+    for (const Entry& entry : kEntries) {
+      if (entry.name != name) continue;
+      if (absl::Status s = MeasureEntry(entry, static_cast<int>(rounds), directory->path());
+          !s.ok()) {
+        return absl::Status(s.code(), ToAbsl(Concat(name, ": ", s.ToString())));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("What each shortcut gains. See bench/shortcuts/run --help.");
+  absl::ParseCommandLine(argc, argv);
+  if (const absl::Status s = bench::Run(); !s.ok()) {
+    std::cerr << "bench/shortcuts/run: " << s << "\n";
+    return absl::IsInvalidArgument(s) ? 2 : EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
