@@ -113,7 +113,7 @@ bool GroupWriter::SecureLog(Group group, bool sync, absl::Status* status) {
   // When the call returns, the server may have ended, and its log may have been dropped.
   const std::shared_ptr<CommitLog> log = parts_.log->Get();
   // Determined before the call. Within it, a thread may have taken over, because a sync by another
-  // thread stalls (a flush that has not begun does not count as a stall: CommitLog::PlanSwitch). If
+  // thread stalls (a flush that has not begun does not count as a stall: LogCalls::PlanSwitch). If
   // this thread is not scheduled until then, what has to be flushed is not this thread's.
   const bool flush = log->NeedsFlush();
   return queue_.Guarded(group, [&] {

@@ -82,7 +82,7 @@ class SegmentReturns : public RefCounted {
   std::atomic<uint64_t> bytes_in_use_{0};
 };
 
-// Thread-safe, except for members that are marked as the log's own.
+// Thread-safe, except for what is marked as the log's own.
 class LogSegment : public RefCounted {
  public:
   uint64_t number() const { return number_; }
@@ -90,17 +90,13 @@ class LogSegment : public RefCounted {
   // The log offset of the file's first byte.
   uint64_t base() const { return LogOffset(number_, 0); }
 
- private:
-  friend class CommitLog;
-  friend class SegmentStore;
+  // --- The log's own, for the classes of this folder ---
 
-  static constexpr uint64_t kOpen = UINT64_MAX;
-
-  LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFile> file,
-             Ref<SegmentReturns> returns);
-  ~LogSegment() override;
-
+  // Distinguishes the records of this use of the file from older bytes (log_format.h).
+  uint64_t salt() const { return salt_; }
   LogFile& file() { return file_->file(); }
+  // The memory of the live segments is under the lock of the chain (segment_chain.h); that of a
+  // segment which one thread has taken out of the chain is that thread's.
   const std::shared_ptr<char>& memory() { return file_->memory(); }
   absl::Status NeedMemory() { return file_->NeedMemory(); }
   void DropMemory() { file_->DropMemory(); }
@@ -108,20 +104,40 @@ class LogSegment : public RefCounted {
   void Use();
   // The segment is full: its memory is now charged as kept by memtables and recovery.
   void ChargeAsNeeded();
+  // The file is removed instead of reused. On any thread.
+  void KeepFromReuse() { reusable_ = false; }
+
+  // The first record's sequence number, 0 if there is no record yet. The appending thread sets it,
+  // any thread reads it.
+  SequenceNumber first_sequence() const { return first_sequence_.load(std::memory_order_relaxed); }
+  void set_first_sequence(SequenceNumber sequence) {
+    first_sequence_.store(sequence, std::memory_order_relaxed);
+  }
+
+ private:
+  friend class SegmentStore;  // makes them
+
+  LogSegment(uint64_t number, uint64_t salt, std::unique_ptr<SegmentFile> file,
+             Ref<SegmentReturns> returns);
+  ~LogSegment() override;
 
   const uint64_t number_;
   const uint64_t size_;
   const uint64_t salt_;
   std::unique_ptr<SegmentFile> file_;
   const Ref<SegmentReturns> returns_;
-
-  // Used by the log only.
   bool in_use_ = false;  // set once, before other threads see the segment
   std::atomic<bool> reusable_{true};
-  std::atomic<SequenceNumber> first_sequence_{0};  // 0: no record yet
-  std::atomic<SequenceNumber> last_sequence_{0};
-  // The position in the file where the valid records end, set once no more are added.
-  uint64_t end_ = kOpen;
+  std::atomic<SequenceNumber> first_sequence_{0};
+};
+
+// A range of records of a segment, and the references that keep its bytes.
+struct SegmentPiece {
+  Ref<LogSegment> segment;
+  std::shared_ptr<const char> memory;
+  uint64_t begin = 0;  // in the file
+  uint64_t end = 0;
+  uint64_t size() const { return end - begin; }
 };
 
 }  // namespace bigtable
