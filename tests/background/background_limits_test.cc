@@ -175,10 +175,14 @@ TEST_F(BackgroundLimitsTest, AFailedStepOfErasingALogLeavesItToBeErased) {
 }
 
 TEST_F(BackgroundLimitsTest, QuietNeedsNoLogSegmentToBeRemoved) {
-  ASSERT_NO_FATAL_FAILURE(MakeRuns(1));
-  faulty_.FailCalls({{FileCall::kNewLogFile, FileCall::kRemoveFile}, "/log"},
-                    absl::UnavailableError("a fault"));
+  for (int i = 0; i < 30; ++i)
+    ASSERT_OK(Write("row", std::string(10000, 'v')));  // several segments
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  faulty_.CountCalls({{FileCall::kRemoveFile}, ".log"});
+  faulty_.FailCalls({{FileCall::kRemoveFile}, ".log"}, absl::UnavailableError("a fault"));
   EXPECT_OK(background_.WaitUntilQuiet({}));
+  EXPECT_GT(faulty_.calls(), 0u);
 }
 
 // The next opening must not find the log as it was before the error.

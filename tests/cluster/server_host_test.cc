@@ -151,6 +151,37 @@ TEST_F(ServerHostTest, AClaimedTabletIsAwaitedUntilTheDeadline) {
   }
 }
 
+// Each has stopped its tablets when METADATA refuses the change.
+TEST_F(ServerHostTest, TabletsTakeWritesAgainAfterACommandThatFailsAtItsEnd) {
+  const std::shared_ptr<ServerHost> metadata =
+      DatabasePeer(database_.get()).HostsOf(ServerRole::kMetadata).front();
+  for (const Command& command : Commands()) {
+    if (command.name == "unload") continue;  // changes nothing there
+    SCOPED_TRACE(command.name);
+    ASSERT_OK(database_->Flush("t"));
+    metadata->server()->write_error().Set(absl::InternalError("no METADATA"));
+    EXPECT_STATUS(kInternal, "no METADATA", command.run(kMaster, {}));
+    ASSERT_OK(database_->Resume());
+    ExpectUnchanged();
+  }
+}
+
+TEST_F(ServerHostTest, ATabletWhoseLastMutationsCannotBeFlushedIsNotUnloaded) {
+  ASSERT_OK(database_->Flush("t"));
+  BackgroundWork& background = DatabasePeer(database_.get()).cluster()->environment()->background;
+  ASSERT_OK(background.ClaimTablet(tablets_[0].get(), {}));
+  std::thread unloads([&] {
+    EXPECT_STATUS(kUnavailable, "no file", host_->Unload(kMaster, tablets_[0]->id(), {}));
+  });
+  absl::SleepFor(absl::Milliseconds(20));  // it has flushed, and waits for the claim
+  Fill(OpenTable("t"), 0, 5, "late");
+  faulty_.FailCalls({{FileCall::kNewWritableFile}, ".sst"}, absl::UnavailableError("no file"));
+  background.ReleaseTablet(tablets_[0].get());
+  unloads.join();
+  faulty_.ClearFaults();
+  ExpectUnchanged();
+}
+
 TEST_F(ServerHostTest, TheTurnAmongWritesIsAwaitedUntilTheDeadline) {
   ASSERT_OK(database_->Flush("t"));
   InTheTurnOfAnother([&] {
@@ -240,6 +271,8 @@ TEST_F(ServerHostTest, TheLoadOfTabletsThatComeIsKnownAtOnceAndTheirBytesAfterAS
   ASSERT_OK(host_->Merge(kMaster, host_->server()->tablets().All()[0]->id(),
                          host_->server()->tablets().All()[1]->id(), {}));
   EXPECT_EQ(host_->RecentLoad(), host_->load());  // there are fewer
+  ASSERT_OK(host_->Drop(kMaster, table_id()).status());
+  EXPECT_EQ(host_->RecentLoad(), host_->load());  // their bytes have gone, too
 }
 
 // --- All servers of a database ---
