@@ -182,6 +182,25 @@ TEST_F(ServerHostTest, ATabletWhoseLastMutationsCannotBeFlushedIsNotUnloaded) {
   ExpectUnchanged();
 }
 
+// What fails may be the write of the location.
+TEST_F(ServerHostTest, ATabletIsLoadedAgainWhereItWasWithoutAWrite) {
+  ASSERT_OK(database_->Flush("t"));
+  for (const ServerRole role : {ServerRole::kUser, ServerRole::kMetadata, ServerRole::kRoot}) {
+    host_ = DatabasePeer(database_.get()).HostsOf(role).front();
+    ASSERT_OK_AND_ASSIGN(tablets_, host_->Accept(kMaster));
+    const std::shared_ptr<Tablet> tablet = tablets_[0];
+    ASSERT_OK(host_->Unload(kMaster, tablet->id(), {}));
+    const std::string written = role == ServerRole::kUser       ? "/metadata-"
+                                : role == ServerRole::kMetadata ? "/root-"
+                                                                : "/lockservice/root";
+    faulty_.FailCalls({{FileCall::kLogSync, FileCall::kNewWritableFile}, written},
+                      absl::UnavailableError("a fault"));
+    EXPECT_OK(host_->Load(kMaster, *tablet->Layout(), tablet->id(), {}));
+    faulty_.ClearFaults();
+  }
+  ExpectFilled(OpenTable("t"), 0, 15);
+}
+
 TEST_F(ServerHostTest, TheTurnAmongWritesIsAwaitedUntilTheDeadline) {
   ASSERT_OK(database_->Flush("t"));
   InTheTurnOfAnother([&] {
