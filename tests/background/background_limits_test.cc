@@ -2,6 +2,7 @@
 // that an error of one step of a call is the error of the call.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -11,8 +12,13 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/compaction_policy.h"
+
+#include "background/work_speed.h"
+#include "compaction/policies.h"
 #include "support/expect_status.h"
 #include "support/limited_store.h"
+#include "support/random.h"
 #include "support/server_fixture.h"
 
 namespace bigtable {
@@ -175,10 +181,14 @@ TEST_F(BackgroundLimitsTest, AFailedStepOfErasingALogLeavesItToBeErased) {
 }
 
 TEST_F(BackgroundLimitsTest, QuietNeedsNoLogSegmentToBeRemoved) {
-  ASSERT_NO_FATAL_FAILURE(MakeRuns(1));
-  faulty_.FailCalls({{FileCall::kNewLogFile, FileCall::kRemoveFile}, "/log"},
-                    absl::UnavailableError("a fault"));
+  for (int i = 0; i < 30; ++i)
+    ASSERT_OK(Write("row", std::string(10000, 'v')));  // several segments
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  faulty_.CountCalls({{FileCall::kRemoveFile}, ".log"});
+  faulty_.FailCalls({{FileCall::kRemoveFile}, ".log"}, absl::UnavailableError("a fault"));
   EXPECT_OK(background_.WaitUntilQuiet({}));
+  EXPECT_GT(faulty_.calls(), 0u);
 }
 
 // The next opening must not find the log as it was before the error.
@@ -241,6 +251,41 @@ TEST_F(GivenUpFlushTest, AFlushOfAServerThatRefusesWritesFailsNoMore) {
   ASSERT_NO_FATAL_FAILURE(FailFlush());
   server_->write_error().Set(absl::InternalError("an error"));
   ExpectForgotten();
+}
+
+// Merges the first two runs of three.
+class FirstTwoPolicy final : public CompactionPolicy {
+ public:
+  std::optional<CompactionPick> Pick(const GroupSummary& group) const override {
+    if (group.runs.size() != 3) return std::nullopt;
+    return CompactionPick{.first = 0, .count = 2};
+  }
+};
+
+TEST_F(BackgroundLimitsTest, OnlyWhatACompactionReadsCountsForTheSpeedWhileItStalls) {
+  ASSERT_OK(RegisterCompactionPolicy(
+      "first-two", [](const LocalityGroup&) { return std::make_unique<FirstTwoPolicy>(); }));
+  auto layout = std::make_shared<TableLayout>(*tablet_->Layout());
+  layout->groups[0].options.compaction_policy = "first-two";
+  server_->SetLayout(tablet_.get(), layout);
+  ASSERT_OK(Write("before the row"));
+  for (int i = 0; i < 50; ++i) ASSERT_OK(Write(Cat("row", i), Random(i).Bytes(100000)));
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  ASSERT_NO_FATAL_FAILURE(MakeRuns(2));
+  ASSERT_EQ(Runs(), 3u);
+  faulty_.StallCalls({{FileCall::kNewWritableFile}, ".sst"});
+  ASSERT_OK(background_.Start({server_.get()}, 1, nullptr));
+  ASSERT_TRUE(faulty_.WaitUntilStalled(1));
+  // The two runs have less than a megabyte, the third has five.
+  WorkSpeed most;
+  most.Begin(1'000'000);
+  absl::SleepFor(absl::Milliseconds(400));
+  const double limit = most.Now();
+  EXPECT_LE(background_.meter().CompactionSpeed(), limit);
+  faulty_.ReleaseCalls();
+  background_.Stop();
+  ForgetPolicy("first-two");
 }
 
 // However often the threads are woken meanwhile.

@@ -22,15 +22,16 @@
 namespace bigtable {
 namespace {
 
-// Picks nothing, and keeps what it was shown last.
+// Keeps what it was shown last. Picks nothing, or `pick` where the oldest run is.
 class ShownPolicy final : public CompactionPolicy {
  public:
   static inline GroupSummary shown;
   static inline bool drops_expired = true;
+  static inline std::optional<CompactionPick> pick;
 
   std::optional<CompactionPick> Pick(const GroupSummary& group) const override {
     shown = group;
-    return std::nullopt;
+    return group.reaches_oldest ? pick : std::nullopt;
   }
   bool DropsExpired() const override { return drops_expired; }
 };
@@ -44,6 +45,7 @@ class CompactionPickerTest : public DatabaseFixture {
   ~CompactionPickerTest() override { ForgetPolicy("shown"); }
   void SetUp() override {
     ShownPolicy::drops_expired = true;
+    ShownPolicy::pick = std::nullopt;
     clock_.Set(kNow);
     ASSERT_OK(RegisterCompactionPolicy(
         "shown", [](const LocalityGroup&) { return std::make_unique<ShownPolicy>(); }));
@@ -140,7 +142,7 @@ TEST_F(CompactionPickerTest, NothingOfARunHasExpiredThatBeginsWithTheLimit) {
 }
 
 TEST_F(CompactionPickerTest, AFileInWhichEverythingHasExpiredIsDroppedIfThePolicyWantsThat) {
-  WriteRun({{"a", kExpired - 1}, {"b", kExpired - 2}});
+  WriteRun({{"a", kExpired - 100}, {"b", kExpired - 101}});
   ShownPolicy::drops_expired = false;
   EXPECT_EQ(Look().runs[0].garbage_bytes, FileOf(0).size);
   EXPECT_FALSE(picked_->has_value());
@@ -149,6 +151,20 @@ TEST_F(CompactionPickerTest, AFileInWhichEverythingHasExpiredIsDroppedIfThePolic
   ASSERT_TRUE(picked_->has_value());
   EXPECT_EQ((*picked_)->kind, CompactionPick::Kind::kDrop);
   EXPECT_EQ((*picked_)->files, std::vector<uint64_t>{FileOf(0).file_number});
+}
+
+// The policy is shown only the runs after the file, and counts from the first of them.
+TEST_F(CompactionPickerTest, APickBehindAQuarantinedFileIsOfTheRunsThatThePolicyWasShown) {
+  for (int i = 0; i < 4; ++i) WriteRun({{"a", kNow}, {"b", kNow}});
+  TheTablet()->Quarantine(TheGroup(), FileOf(1).file_number, absl::DataLossError("damaged"));
+  ShownPolicy::pick = CompactionPick{.first = 0, .count = 2};
+  EXPECT_EQ(Look().runs.size(), 2u);
+  EXPECT_EQ(*picked_, (CompactionPick{.first = 2, .count = 2}));
+  // There would be enough runs, but the policy was not shown them.
+  ShownPolicy::pick = CompactionPick{.first = 0, .count = 3};
+  EXPECT_STATUS(kFailedPrecondition,
+                "compaction policy \"shown\" has made a bad pick for table \"t\"",
+                PickCompaction(*TheTablet(), TheGroup()).status());
 }
 
 // Their garbage cannot be freed by a merge.

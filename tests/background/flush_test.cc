@@ -32,6 +32,21 @@ TEST_F(FlushTest, ATabletThatIsRemovedMeanwhileIsSkipped) {
   EXPECT_TRUE(other->HasImmutable(0));
 }
 
+// A server that loads the tablet gives its mutations larger ones, even if its clock is behind.
+TEST_F(FlushTest, TheLastTimestampIsKeptWithTheFile) {
+  ASSERT_OK(Write("row"));
+  EXPECT_EQ(root_.state().last_timestamp, 0);
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(root_.state().last_timestamp, 0);  // nothing was rotated
+  server_->rotation().RotateAll(tablet_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_GT(root_.state().last_timestamp, 0);
+  EXPECT_EQ(root_.state().last_timestamp, tablet_->writer()->last_timestamp());
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<Tablet> loaded,
+                       Tablet::Open(server_->environment(), tablet_->Layout(), root_.state()));
+  EXPECT_EQ(loaded->writer()->last_timestamp(), tablet_->writer()->last_timestamp());
+}
+
 TEST_F(FlushTest, AFileThatCannotBeWrittenLeavesNoOtherFiles) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row"));

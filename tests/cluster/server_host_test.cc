@@ -151,6 +151,56 @@ TEST_F(ServerHostTest, AClaimedTabletIsAwaitedUntilTheDeadline) {
   }
 }
 
+// Each has stopped its tablets when METADATA refuses the change.
+TEST_F(ServerHostTest, TabletsTakeWritesAgainAfterACommandThatFailsAtItsEnd) {
+  const std::shared_ptr<ServerHost> metadata =
+      DatabasePeer(database_.get()).HostsOf(ServerRole::kMetadata).front();
+  for (const Command& command : Commands()) {
+    if (command.name == "unload") continue;  // changes nothing there
+    SCOPED_TRACE(command.name);
+    ASSERT_OK(database_->Flush("t"));
+    metadata->server()->write_error().Set(absl::InternalError("no METADATA"));
+    EXPECT_STATUS(kInternal, "no METADATA", command.run(kMaster, {}));
+    ASSERT_OK(database_->Resume());
+    ExpectUnchanged();
+  }
+}
+
+TEST_F(ServerHostTest, ATabletWhoseLastMutationsCannotBeFlushedIsNotUnloaded) {
+  ASSERT_OK(database_->Flush("t"));
+  BackgroundWork& background = DatabasePeer(database_.get()).cluster()->environment()->background;
+  ASSERT_OK(background.ClaimTablet(tablets_[0].get(), {}));
+  std::thread unloads([&] {
+    EXPECT_STATUS(kUnavailable, "no file", host_->Unload(kMaster, tablets_[0]->id(), {}));
+  });
+  absl::SleepFor(absl::Milliseconds(20));  // it has flushed, and waits for the claim
+  Fill(OpenTable("t"), 0, 5, "late");
+  faulty_.FailCalls({{FileCall::kNewWritableFile}, ".sst"}, absl::UnavailableError("no file"));
+  background.ReleaseTablet(tablets_[0].get());
+  unloads.join();
+  faulty_.ClearFaults();
+  ExpectUnchanged();
+}
+
+// What fails may be the write of the location.
+TEST_F(ServerHostTest, ATabletIsLoadedAgainWhereItWasWithoutAWrite) {
+  ASSERT_OK(database_->Flush("t"));
+  for (const ServerRole role : {ServerRole::kUser, ServerRole::kMetadata, ServerRole::kRoot}) {
+    host_ = DatabasePeer(database_.get()).HostsOf(role).front();
+    ASSERT_OK_AND_ASSIGN(tablets_, host_->Accept(kMaster));
+    const std::shared_ptr<Tablet> tablet = tablets_[0];
+    ASSERT_OK(host_->Unload(kMaster, tablet->id(), {}));
+    const std::string written = role == ServerRole::kUser       ? "/metadata-"
+                                : role == ServerRole::kMetadata ? "/root-"
+                                                                : "/lockservice/root";
+    faulty_.FailCalls({{FileCall::kLogSync, FileCall::kNewWritableFile}, written},
+                      absl::UnavailableError("a fault"));
+    EXPECT_OK(host_->Load(kMaster, *tablet->Layout(), tablet->id(), {}));
+    faulty_.ClearFaults();
+  }
+  ExpectFilled(OpenTable("t"), 0, 15);
+}
+
 TEST_F(ServerHostTest, TheTurnAmongWritesIsAwaitedUntilTheDeadline) {
   ASSERT_OK(database_->Flush("t"));
   InTheTurnOfAnother([&] {
@@ -240,6 +290,8 @@ TEST_F(ServerHostTest, TheLoadOfTabletsThatComeIsKnownAtOnceAndTheirBytesAfterAS
   ASSERT_OK(host_->Merge(kMaster, host_->server()->tablets().All()[0]->id(),
                          host_->server()->tablets().All()[1]->id(), {}));
   EXPECT_EQ(host_->RecentLoad(), host_->load());  // there are fewer
+  ASSERT_OK(host_->Drop(kMaster, table_id()).status());
+  EXPECT_EQ(host_->RecentLoad(), host_->load());  // their bytes have gone, too
 }
 
 // --- All servers of a database ---

@@ -105,6 +105,34 @@ TEST_F(MemtableRotationTest, ALogThatIsTooLongRotatesMemtablesThatNeedItsBeginni
   EXPECT_TRUE(server_->rotation().HasImmutable());
 }
 
+// Each further rotation would make a small file, and the log is no shorter before the first flush.
+TEST_F(MemtableRotationTest, WhileMemtablesAreFlushedForTheLogTheirTabletsAreNotRotatedAgain) {
+  for (uint64_t id = kOtherTableId; id < kOtherTableId + 4; ++id) AddOtherTablet(id);
+  ASSERT_OK(Write("row"));
+  int writes = 0;
+  const auto write = [&] {
+    ASSERT_OK(Write("row", std::string(10000, 'v'), kOtherTableId + writes++ % 4));
+  };
+  while (writes < 200 && !server_->rotation().HasImmutable()) write();
+  ASSERT_TRUE(tablet_->HasImmutable(0));
+  ASSERT_OK(Write("row"));
+  // From half of this on, the new memtables are in the older half of the log.
+  for (int i = 2 * writes; i > 0; --i) write();
+  for (const std::shared_ptr<Tablet>& tablet : server_->tablets().All()) {
+    EXPECT_EQ(tablet->Version()->groups()[0].immutable.size(), 1u);
+  }
+}
+
+// The thread that has stopped it flushes it.
+TEST_F(MemtableRotationTest, TheMemtablesOfAStoppedTabletAreNotDue) {
+  ASSERT_OK(Write("row"));
+  ASSERT_OK(server_->StopTablet(tablet_.get(), {}));
+  EXPECT_TRUE(tablet_->HasImmutable(0));
+  EXPECT_TRUE(server_->rotation().MemtablesToFlush().empty());
+  tablet_->flags().SetStopped(false);
+  EXPECT_EQ(server_->rotation().MemtablesToFlush().size(), 1u);
+}
+
 // A compaction of any table erases the old bytes of the log if it has mutations of a deleted one.
 TEST_F(MemtableRotationTest, TheLogHasMutationsOfADeletedTableUntilTheyAreErased) {
   AddOtherTablet();

@@ -173,6 +173,39 @@ TEST_F(SplitRotationTest, OfATabletThatWasDueOnlyTheOlderMemtablesAreDue) {
   EXPECT_EQ(server_->log().statistics().syncs, syncs);
 }
 
+// They are not forgotten when the older ones have been flushed.
+TEST_F(SplitRotationTest, OfATabletThatWasDueTheNewerMemtablesAreFlushedWithTheNext) {
+  server_->rotation().RotateEverything();
+  ASSERT_OK(Write("x"));
+  server_->SplitTablet(halves_.right, "y", [&](const Tablet::Halves& made) { halves_ = made; });
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(ShowImmutable(), "1 0 0");
+  server_->rotation().RotateAll(other_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(ShowImmutable(), "0 0 0");
+}
+
+TEST_F(SplitRotationTest, OfATabletThatWasFlushedMeanwhileTheNewerMemtablesAreFlushedWithTheNext) {
+  server_->rotation().RotateAll(halves_.right.get());
+  ASSERT_OK(background_.ClaimTablet(halves_.right.get(), {}));
+  ASSERT_OK(background_.FlushClaimed(server_.get(), halves_.right));
+  background_.ReleaseTablet(halves_.right.get());
+  ASSERT_OK(background_.ClaimTablet(halves_.left.get(), {}));
+  ASSERT_OK(background_.FlushClaimed(server_.get(), halves_.left));
+  background_.ReleaseTablet(halves_.left.get());
+  ASSERT_OK(Write("x"));
+  server_->SplitTablet(halves_.right, "y", [&](const Tablet::Halves& made) { halves_ = made; });
+  EXPECT_FALSE(server_->rotation().HasImmutable());
+  EXPECT_EQ(ShowImmutable(), "1 0 0");
+  server_->rotation().RotateAll(other_.get());
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(ShowImmutable(), "0 0 0");
+}
+
+TEST_F(SplitRotationTest, TheLogHasTheMutationsOfASplitTablet) {
+  EXPECT_TRUE(server_->rotation().HasLogged(kTableId));
+}
+
 TEST_F(SplitRotationTest, AHalfThatIsRemovedDoesNotWaitAnyMore) {
   server_->RemoveTablet(halves_.left->id());
   EXPECT_GT(server_->rotation().WaitingBytes(), 0u);

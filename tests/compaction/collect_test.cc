@@ -2,14 +2,19 @@
 //
 //   families                  those of the locality group for the following commands, one a line:
 //                             NAME [max_versions=] [min_timestamp=] [created=] [operator=]
+//                             [removes=VALUE]: by a compaction filter
 //   collect merging|major [snapshots=1,2] [present=]
 //                             the entries (support/entry_text.h), in any order; without any, those
 //                             of the collect before it
 
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
+
+#include "bigtable/compaction_filter.h"
 
 #include "compaction/collecting_cursor.h"
 #include "memtable/memtable_cursor.h"
@@ -20,6 +25,18 @@
 
 namespace bigtable {
 namespace {
+
+// Removes cells with this value.
+class RemovedValue final : public CompactionFilter {
+ public:
+  explicit RemovedValue(std::string value) : value_(std::move(value)) {}
+  Decision Filter(const CompactedCell& cell, std::string*) const override {
+    return cell.value == value_ ? Decision::kRemove : Decision::kKeep;
+  }
+
+ private:
+  const std::string value_;
+};
 
 class Collect {
  public:
@@ -42,6 +59,10 @@ class Collect {
       family.min_timestamp = arguments.Number("min_timestamp", family.min_timestamp);
       if (arguments.HasValue("operator")) {
         family.aggregate = Aggregate::Of(ValueType::kBytes, arguments.Value("operator"));
+      }
+      if (arguments.HasValue("removes")) {
+        filters_.push_back(std::make_unique<RemovedValue>(arguments.Value("removes")));
+        family.filter = filters_.back().get();
       }
       if (!arguments.NotAskedFor().empty()) return "what is " + arguments.NotAskedFor();
       families_.push_back(std::move(family));
@@ -75,6 +96,7 @@ class Collect {
     return out.empty() ? "nothing\n" : out;
   }
 
+  std::vector<std::unique_ptr<CompactionFilter>> filters_;  // of all families so far
   std::vector<RetainedFamily> families_;
   Ref<Memtable> entries_ = NewTestMemtable();
 };

@@ -37,6 +37,18 @@ TEST(DeletionTrackerTest, ADeletionOfATimeRangeHidesItsTimestampsInItsColumn) {
   EXPECT_FALSE(tracker.Hides({6, 0}, 9));
 }
 
+TEST(TimeRangeDeletionsTest, NothingIsLeftOfThoseOfTheColumnBefore) {
+  TimeRangeDeletions deletions;
+  deletions.Add({5, 10}, {7, 0});
+  EXPECT_EQ(deletions.NewestAt(8), (EntryVersion{7, 0}));
+  deletions.Clear();
+  EXPECT_TRUE(deletions.empty());
+  for (const int64_t timestamp : {7, 8, 9}) {
+    EXPECT_EQ(deletions.NewestAt(timestamp), EntryVersion());
+    EXPECT_EQ(deletions.FirstAfter({}, timestamp), nullptr);
+  }
+}
+
 TEST(RandomDeletionTest, TimeRangesAgreeWithAListOfThem) {
   ForEachSeed(kSanitized ? 200 : 2000, [](uint64_t seed) {
     Random random(seed);

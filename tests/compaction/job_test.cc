@@ -10,9 +10,12 @@
 #include "compaction/job.h"
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -25,6 +28,7 @@
 #include "compaction/merging_cursor.h"
 #include "compaction/rate_limiter.h"
 #include "memtable/memtable_cursor.h"
+#include "sstable/sstable_builder.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/random.h"
@@ -142,6 +146,57 @@ std::string Compact(const TextCommand& command) {
 
 TEST(JobTest, FilesEndAtRowsAndNoneIsLeftAfterAnError) {
   RunTextFile(BIGTABLE_TESTDATA "/job.txt", Compact);
+}
+
+// Cells of numbered rows, columns or versions of one row and column.
+enum class Numbered : uint8_t { kRows, kColumns, kVersions };
+Ref<Memtable> NumberedCells(Numbered what) {
+  const Ref<Memtable> memtable = NewTestMemtable();
+  Random random(1);
+  for (int i = 100; i < 200; ++i) {
+    const std::string number = std::to_string(i);
+    std::string key = RowPrefix(what == Numbered::kRows ? number : "row");
+    AppendColumn(&key, "f", what == Numbered::kColumns ? number : "q");
+    AppendTrailer(&key, what == Numbered::kVersions ? 1000 - i : 1, {1, 0}, EntryKind::kCell);
+    memtable->Add(key, random.Bytes(1000));
+  }
+  return memtable;
+}
+
+// A file that has reached its target size ends with its row, one of twice that size with its
+// column, and one of four times that size at once.
+TEST(JobTest, AFileEndsOnceItsSizeIsTheLimit) {
+  for (const auto& [what, times] : {std::pair(Numbered::kRows, 1), std::pair(Numbered::kColumns, 2),
+                                    std::pair(Numbered::kVersions, 4)}) {
+    SCOPED_TRACE(times);
+    const Ref<Memtable> memtable = NumberedCells(what);
+    InMemoryFileSystem file_system;
+    CompactionJob job;
+    job.file_system = &file_system;
+    uint64_t last_number = 0;
+    job.new_file_number = [&] { return ++last_number; };
+    job.path_of = TestSSTables::PathOf;
+    job.retention.families = {{.name = "f", .versions = {}}};
+    // The first size of a file that is a multiple.
+    ASSERT_OK_AND_ASSIGN(auto file, file_system.NewWritableFile("/measured"));
+    SSTableBuilder builder(std::move(file), "/measured", 1, job.group);
+    MemtableCursor measured(memtable.get());
+    measured.SeekToFirst();
+    uint64_t entries = 0;
+    do {
+      ASSERT_TRUE(measured.valid());
+      ASSERT_OK(builder.Add(measured.key(), measured.value()));
+      measured.Next();
+      ++entries;
+    } while (entries < 10 || builder.EstimatedSize() % static_cast<uint64_t>(times) != 0);
+    job.target_file_size = builder.EstimatedSize() / static_cast<uint64_t>(times);
+    MemtableCursor input(memtable.get());
+    ASSERT_OK_AND_ASSIGN(const std::vector<SSTableInfo> exact, job.Run(&input));
+    EXPECT_EQ(exact[0].entries, entries);
+    ++job.target_file_size;
+    ASSERT_OK_AND_ASSIGN(const std::vector<SSTableInfo> larger, job.Run(&input));
+    EXPECT_GT(larger[0].entries, entries);
+  }
 }
 
 absl::Status GoOn() { return absl::OkStatus(); }

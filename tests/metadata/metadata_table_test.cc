@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -360,6 +361,27 @@ TEST_F(MetadataChangesTest, AChildHasTheFilesThatOverlapItsKeyRange) {
   EXPECT_EQ(numbers(State("d")), (std::vector<uint64_t>{1, 2, 3, 4}));
   EXPECT_EQ(State("d").groups.at(0).redo, *change.redo);
   EXPECT_EQ(State("d").last_timestamp, 9);
+}
+
+// Otherwise the file of one half would be deleted while the row of the other one names it.
+TEST_F(MetadataChangesTest, AChildHasTheFilesOfEachGroupThatOverlapItsKeyRange) {
+  ASSERT_OK(metadata_.AddTable(kTable, kTablets));
+  for (const uint32_t group : {0, 3, 7}) {
+    const uint64_t number = 10 * group;
+    TabletChange change;
+    change.group_id = group;
+    change.added = {File(number + 1, "d", "f"), File(number + 2, "f", "m"),
+                    File(number + 3, "m", "o")};
+    ASSERT_OK(metadata_.Commit({kTable, "p"}, change));
+  }
+  ASSERT_OK(metadata_.SplitTablet(kTable, State("d"), "m"));
+  const auto files = [&](std::string_view begin) {
+    std::set<uint64_t> numbers;
+    State(begin).AddFiles(&numbers);
+    return numbers;
+  };
+  EXPECT_THAT(files("d"), ElementsAre(1, 2, 31, 32, 71, 72));
+  EXPECT_THAT(files("m"), ElementsAre(2, 3, 32, 33, 72, 73));
 }
 
 TEST_F(MetadataChangesTest, AnInterruptedSplitIsCompleteOrUndone) {

@@ -289,6 +289,18 @@ TEST_F(ReadSourcesTest, ARowMayContinueInAnotherFile) {
   EXPECT_FALSE(is_planned_);
 }
 
+// With a filter, the probe has not looked which file of a run may have the row.
+TEST_F(ReadSourcesTest, ARowBehindTheLastFileOfARunIsInNoneOfThem) {
+  groups_[0].runs = {Run({{"b/a:q@1#1 cell v"}, {"d/a:q@1#1 cell v"}})};
+  for (const Filter& filter : {Filter(), kOfA, Filter::Column("a", "q"), Between(1, 2)}) {
+    EXPECT_EQ(InRow(filter, "b"), 1u);
+    EXPECT_EQ(InRow(filter, "d"), 1u);
+    EXPECT_EQ(InRow(filter, "c"), 0u);
+    EXPECT_EQ(InRow(filter, "e"), 0u);
+    EXPECT_FALSE(is_planned_);
+  }
+}
+
 // The numbers of runs go through all groups.
 TEST_F(ReadSourcesTest, EachGroupHasRunsOfItsOwn) {
   groups_[0].runs = {Run({{"b/a:q@1#1 cell v"}, {"c/a:q@1#1 cell v"}, {"d/a:q@1#1 cell v"}}),

@@ -120,6 +120,7 @@ class TabletReads {
     group.immutable.clear();
   }
 
+  static std::string Escaped(std::string_view bytes) { return absl::CHexEscape(ToAbsl(bytes)); }
   std::string Read(const TextCommand& command) {
     std::vector<Filter> chain;
     for (const std::string& line : command.input) chain.push_back(FilterOf(line));
@@ -148,8 +149,9 @@ class TabletReads {
     while (cells.Next()) {
       if (cells.is_new_row() != (row != cells.row())) out += "is_new_row() is wrong\n";
       row = cells.row();
-      absl::StrAppend(&out, Cat(cells.row(), "/", cells.family().name, ":", cells.qualifier(), "@",
-                                cells.timestamp(), " ", cells.value()));
+      absl::StrAppend(&out, Escaped(cells.row()), "/",
+                      Cat(cells.family().name, ":", Escaped(cells.qualifier()), "@",
+                          cells.timestamp(), " ", cells.value()));
       while (out.back() == ' ') out.pop_back();
       out += "\n";
       if (skip) cells.SkipRow();

@@ -1,8 +1,11 @@
 // How a server resumes writes after an error.
 #include "tabletserver/tablet_server.h"
 
+#include <cstdint>
 #include <memory>
+#include <thread>
 
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
@@ -84,6 +87,71 @@ TEST_F(TabletServerTest, AFreshSegmentThatCannotBeStartedStopsWritesUntilResumeO
   ASSERT_OK(server_->FinishResume({}));
   EXPECT_OK(server_->StartFreshLogSegment({}));
   EXPECT_OK(Write("row"));
+}
+
+// A turn among the writes of a server, which lasts until End().
+class HeldTurn {
+ public:
+  explicit HeldTurn(TabletServer* server)
+      : thread_([this, server] {
+          server->writer().queue()->RunExclusive([&] {
+            begun_.Notify();
+            ends_.WaitForNotification();
+          });
+        }) {}
+  HeldTurn(const HeldTurn&) = delete;
+  HeldTurn& operator=(const HeldTurn&) = delete;
+  ~HeldTurn() { End(); }
+  void AwaitBegin() const { begun_.WaitForNotification(); }
+  void End() {
+    if (!thread_.joinable()) return;
+    ends_.Notify();
+    thread_.join();
+  }
+
+ private:
+  absl::Notification begun_;
+  absl::Notification ends_;
+  std::thread thread_;
+};
+
+TEST_F(TabletServerTest, AFreshSegmentIsWaitedForBesideAStalledTurnForFourStallTimeouts) {
+  ASSERT_OK(Write("row"));
+  const std::shared_ptr<CommitLog> log = server_->log().Get();
+  const uint64_t needed = log->NeededBytes();
+  HeldTurn turn(server_.get());
+  turn.AwaitBegin();
+  const CallLimits soon{.deadline = Deadline::In(absl::Milliseconds(5))};
+  EXPECT_STATUS(kDeadlineExceeded, "", server_->StartFreshLogSegment(soon));
+  const absl::Duration most = 4 * log->StallTimeout(absl::ZeroDuration());
+  const absl::Time before = absl::Now();
+  EXPECT_STATUS(kUnavailable, "the log of server server-1 stalls",
+                server_->StartFreshLogSegment({}));
+  EXPECT_GE(absl::Now() - before, most - absl::Milliseconds(1));
+  turn.End();
+  EXPECT_EQ(log->NeededBytes(), needed);
+  EXPECT_OK(server_->StartFreshLogSegment({}));
+  EXPECT_GT(log->NeededBytes(), needed);
+  EXPECT_OK(Write("row"));
+}
+
+TEST_F(TabletServerTest, AFreshSegmentIsNotStartedIfItsTurnDoesNotComeWithinTheLimits) {
+  ASSERT_OK(Write("row"));
+  const std::shared_ptr<CommitLog> log = server_->log().Get();
+  const uint64_t needed = log->NeededBytes();
+  auto first = std::make_unique<HeldTurn>(server_.get());
+  first->AwaitBegin();
+  HeldTurn second(server_.get());
+  std::thread ending([&] {
+    absl::SleepFor(absl::Milliseconds(20));
+    first->End();
+  });
+  // It waits in the queue behind the second turn, which has made progress since it began to wait.
+  const CallLimits limits{.deadline = Deadline::In(absl::Milliseconds(60))};
+  EXPECT_STATUS(kDeadlineExceeded, "", server_->StartFreshLogSegment(limits));
+  ending.join();
+  second.End();
+  EXPECT_EQ(log->NeededBytes(), needed);
 }
 
 }  // namespace
