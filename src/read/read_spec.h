@@ -1,0 +1,25 @@
+// The options of a read, besides rows. Plain value.
+#ifndef BIGTABLE_READ_READ_SPEC_H_
+#define BIGTABLE_READ_READ_SPEC_H_
+
+#include "absl/time/time.h"
+
+#include "base/call_limits.h"
+#include "base/sequence.h"
+#include "read/filter_node.h"
+#include "sstable/read_settings.h"
+
+namespace bigtable {
+
+struct ReadSpec {
+  SequenceNumber sequence = kMaxSequence;  // the read sequence
+  absl::Time now;                          // for MaxAge
+  const FilterNode* filter = nullptr;      // outlives the read; null passes everything
+  ReadSettings settings;
+  bool reverse = false;  // for ranges: from the last row to the first
+  CallLimits limits;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_READ_READ_SPEC_H_
