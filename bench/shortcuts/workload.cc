@@ -21,7 +21,7 @@ using bigtable::TableSchema;
 using bigtable::Timestamp;
 
 constexpr uint64_t kRows = 102'000;  // a multiple of 6, 20 and 50
-constexpr size_t kSmall = 100;  // bytes of a value
+constexpr size_t kSmall = 100;       // bytes of a value
 
 const Values& SmallValues() {
   static const Values values(kSmall);

@@ -30,8 +30,8 @@
 #include "base/entry_key.h"
 #include "base/entry_kind.h"
 #include "base/sequence.h"
-#include "compaction/deletion_tracker.h"
-#include "compaction/retention.h"
+#include "retention/deletion_tracker.h"
+#include "retention/retention.h"
 
 namespace bigtable {
 

@@ -49,8 +49,8 @@
 #include "compaction/merged_contributions.h"
 #include "compaction/paid_input.h"
 #include "compaction/resolved_versions.h"
-#include "compaction/retention.h"
 #include "compaction/unresolved_versions.h"
+#include "retention/retention.h"
 
 namespace bigtable {
 

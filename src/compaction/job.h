@@ -20,7 +20,7 @@
 #include "base/call_limits.h"
 #include "base/entry_cursor.h"
 #include "compaction/rate_limiter.h"
-#include "compaction/retention.h"
+#include "retention/retention.h"
 #include "sstable/sstable_info.h"
 
 namespace bigtable {

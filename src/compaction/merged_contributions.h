@@ -22,9 +22,9 @@
 
 #include "base/entry_kind.h"
 #include "base/sequence.h"
-#include "compaction/aggregates.h"
 #include "compaction/collected_column.h"
 #include "compaction/paid_input.h"
+#include "retention/aggregates.h"
 
 namespace bigtable {
 

@@ -40,10 +40,10 @@
 #include "base/entry_kind.h"
 #include "base/sequence.h"
 #include "compaction/collected_column.h"
-#include "compaction/column_history.h"
 #include "compaction/entry_verdict.h"
 #include "compaction/paid_input.h"
-#include "compaction/past_rules.h"
+#include "retention/column_history.h"
+#include "retention/past_rules.h"
 
 namespace bigtable {
 

@@ -301,7 +301,7 @@ absl::Status TableChanges::Distribute(const TableLayout& layout) {
 }
 
 // Mutations before a change of a rule are judged by the old rule, and those after it by the new
-// rule (compaction/past_rules.h). So the change needs a sequence number for which this holds in
+// rule (retention/past_rules.h). So the change needs a sequence number for which this holds in
 // every compaction, including those that are running, and on tablets that get the new schema late.
 // The steps:
 //

@@ -22,11 +22,11 @@
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
 #include "base/ref_counted.h"
-#include "compaction/aggregates.h"
 #include "compaction/merging_cursor.h"
 #include "read/contribution_merge.h"
 #include "read/key_position.h"
 #include "read/read_column.h"
+#include "retention/aggregates.h"
 
 namespace bigtable {
 

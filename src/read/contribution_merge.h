@@ -13,7 +13,7 @@
 
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
-#include "compaction/aggregates.h"
+#include "retention/aggregates.h"
 
 namespace bigtable {
 

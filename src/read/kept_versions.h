@@ -23,7 +23,7 @@
 #include "absl/time/time.h"
 
 #include "base/sequence.h"
-#include "compaction/column_history.h"
+#include "retention/column_history.h"
 #include "schema/table_layout.h"
 
 namespace bigtable {

@@ -22,7 +22,7 @@
 #include "base/entry_key.h"
 #include "base/entry_kind.h"
 #include "base/sequence.h"
-#include "compaction/deletion_tracker.h"
+#include "retention/deletion_tracker.h"
 #include "schema/table_layout.h"
 
 namespace bigtable {

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "compaction/aggregates.h"
+#include "retention/aggregates.h"
 #include "schema/schema_checks.h"
 
 namespace bigtable {

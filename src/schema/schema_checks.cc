@@ -10,9 +10,9 @@
 #include "base/named_registry.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "compaction/aggregates.h"
 #include "compaction/filters.h"
 #include "compaction/policies.h"
+#include "retention/aggregates.h"
 
 namespace bigtable {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "bigtable/schema.h"
 
-#include "compaction/aggregates.h"
+#include "retention/aggregates.h"
 
 namespace bigtable {
 

@@ -14,7 +14,7 @@
 //               has max age [, µs]
 //   | splits:   tablet size, merge size, prefix length; not in format version 1
 //   | access:   of each family the name of its access list, or nothing; from format version 3 on
-//   | past:     of each family its rules before the present one (compaction/past_rules.h), from
+//   | past:     of each family its rules before the present one (retention/past_rules.h), from
 //               format version 4 on:
 //               count, then each: before, has max versions [, n]
 //               count, then each: before, smallest timestamp (zigzag)
@@ -48,9 +48,9 @@
 #include "bigtable/schema.h"
 
 #include "base/sequence.h"
-#include "compaction/aggregates.h"
-#include "compaction/past_rules.h"
-#include "compaction/retention.h"
+#include "retention/aggregates.h"
+#include "retention/past_rules.h"
+#include "retention/retention.h"
 
 namespace bigtable {
 

@@ -15,9 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "compaction/aggregates.h"
 #include "compaction/filters.h"
 #include "compaction/policies.h"
+#include "retention/aggregates.h"
 #include "support/capturing_sink.h"
 #include "support/database_fixture.h"
 #include "transaction/observers.h"

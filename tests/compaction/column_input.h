@@ -14,9 +14,9 @@
 #include "base/entry_key.h"
 #include "compaction/collected_column.h"
 #include "compaction/paid_input.h"
-#include "compaction/retention.h"
 #include "memtable/memtable.h"
 #include "memtable/memtable_cursor.h"
+#include "retention/retention.h"
 #include "support/entry_text.h"
 
 namespace bigtable {

@@ -11,8 +11,8 @@
 
 #include "gtest/gtest.h"
 
-#include "compaction/aggregates.h"
 #include "compaction/policies.h"
+#include "retention/aggregates.h"
 #include "support/expect_status.h"
 
 namespace bigtable {

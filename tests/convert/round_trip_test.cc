@@ -10,7 +10,6 @@
 #include "google/bigtable/v2/bigtable.pb.h"
 #include "gtest/gtest.h"
 
-#include "compaction/aggregates.h"
 #include "convert/chunk_merger.h"
 #include "convert/column_family.h"
 #include "convert/duration.h"
@@ -29,6 +28,7 @@
 #include "convert/time_range.h"
 #include "convert/value_type.h"
 #include "read/filter_node.h"
+#include "retention/aggregates.h"
 #include "rows/row_rules.h"
 #include "rpc/filter_format.h"
 #include "schema/mutation_format.h"

@@ -18,7 +18,7 @@
 
 #include "bigtable/bigtable.h"
 
-#include "compaction/aggregates.h"
+#include "retention/aggregates.h"
 #include "support/database_fixture.h"
 #include "support/expect_status.h"
 #include "support/model_aggregates.h"

@@ -17,10 +17,10 @@
 
 #include "base/strings.h"
 #include "base/time_range.h"
-#include "compaction/aggregates.h"
 #include "memtable/memtable_cursor.h"
 #include "read/cell_cursor.h"
 #include "read/filter_node.h"
+#include "retention/aggregates.h"
 #include "support/entry_text.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"

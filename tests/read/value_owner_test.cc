@@ -10,9 +10,9 @@
 #include "bigtable/filter.h"
 #include "bigtable/row_range.h"
 
-#include "compaction/aggregates.h"
 #include "read/cell_cursor.h"
 #include "read/filter_node.h"
+#include "retention/aggregates.h"
 #include "support/entry_text.h"
 
 namespace bigtable {

@@ -21,7 +21,7 @@
 #include "bigtable/schema.h"
 
 #include "base/strings.h"
-#include "compaction/hyper_log_log.h"
+#include "retention/hyper_log_log.h"
 #include "support/random.h"
 
 namespace bigtable {

@@ -14,10 +14,10 @@
 
 #include "bigtable/schema.h"
 
-#include "compaction/aggregates.h"
-#include "compaction/hyper_log_log.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
+#include "retention/aggregates.h"
+#include "retention/hyper_log_log.h"
 
 namespace bigtable {
 namespace {

@@ -4,8 +4,8 @@
 // begin to cover timestamps, and cease to, in that order too: so each is added to the current ones
 // once, and removed once, and a question costs a search among those that cover its timestamp. A
 // question about a newer timestamp than the last one starts over.
-#ifndef BIGTABLE_COMPACTION_TIME_RANGE_DELETIONS_H_
-#define BIGTABLE_COMPACTION_TIME_RANGE_DELETIONS_H_
+#ifndef BIGTABLE_RETENTION_TIME_RANGE_DELETIONS_H_
+#define BIGTABLE_RETENTION_TIME_RANGE_DELETIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -51,4 +51,4 @@ class TimeRangeDeletions {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_TIME_RANGE_DELETIONS_H_
+#endif  // BIGTABLE_RETENTION_TIME_RANGE_DELETIONS_H_

@@ -1,4 +1,4 @@
-#include "compaction/existence_index.h"
+#include "retention/existence_index.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // The operators of aggregate families: the engine's numbers, and the registry of a program's own.
-#include "compaction/aggregates.h"
+#include "retention/aggregates.h"
 
 #include <algorithm>
 #include <cstdint>

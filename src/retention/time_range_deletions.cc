@@ -1,4 +1,4 @@
-#include "compaction/time_range_deletions.h"
+#include "retention/time_range_deletions.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "compaction/hyper_log_log.h"
+#include "retention/hyper_log_log.h"
 
 #include <algorithm>
 #include <array>

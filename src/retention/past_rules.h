@@ -18,8 +18,8 @@
 //
 // A read at a snapshot before a change sees the cells of that snapshot that all later rules would
 // keep.
-#ifndef BIGTABLE_COMPACTION_PAST_RULES_H_
-#define BIGTABLE_COMPACTION_PAST_RULES_H_
+#ifndef BIGTABLE_RETENTION_PAST_RULES_H_
+#define BIGTABLE_RETENTION_PAST_RULES_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -128,4 +128,4 @@ struct PastRules {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_PAST_RULES_H_
+#endif  // BIGTABLE_RETENTION_PAST_RULES_H_

@@ -1,7 +1,7 @@
 // What a compaction must know to drop entries: the families with their rules, and the reads that
 // may still come. Plain value.
-#ifndef BIGTABLE_COMPACTION_RETENTION_H_
-#define BIGTABLE_COMPACTION_RETENTION_H_
+#ifndef BIGTABLE_RETENTION_RETENTION_H_
+#define BIGTABLE_RETENTION_RETENTION_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -16,8 +16,8 @@
 #include "bigtable/compaction_filter.h"
 
 #include "base/sequence.h"
-#include "compaction/aggregates.h"
-#include "compaction/past_rules.h"
+#include "retention/aggregates.h"
+#include "retention/past_rules.h"
 
 namespace bigtable {
 
@@ -73,4 +73,4 @@ struct Retention {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_RETENTION_H_
+#endif  // BIGTABLE_RETENTION_RETENTION_H_

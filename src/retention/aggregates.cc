@@ -1,4 +1,4 @@
-#include "compaction/aggregates.h"
+#include "retention/aggregates.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "compaction/hyper_log_log.h"
+#include "retention/hyper_log_log.h"
 
 namespace bigtable {
 namespace {

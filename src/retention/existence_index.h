@@ -10,8 +10,8 @@
 // The first cells of timestamps are in a Fenwick tree over the events. The others are in blocks of
 // about sqrt(N) events. Each block has the ends of the predecessors in order. A count goes through
 // the blocks, with a binary search in each.
-#ifndef BIGTABLE_COMPACTION_EXISTENCE_INDEX_H_
-#define BIGTABLE_COMPACTION_EXISTENCE_INDEX_H_
+#ifndef BIGTABLE_RETENTION_EXISTENCE_INDEX_H_
+#define BIGTABLE_RETENTION_EXISTENCE_INDEX_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -80,4 +80,4 @@ class ExistenceIndex {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_EXISTENCE_INDEX_H_
+#endif  // BIGTABLE_RETENTION_EXISTENCE_INDEX_H_

@@ -1,4 +1,4 @@
-#include "compaction/column_history.h"
+#include "retention/column_history.h"
 
 #include <algorithm>
 #include <numeric>

@@ -11,8 +11,8 @@
 // The cursor reports each row, family and column that it enters, in this order, and adds the
 // deletions that it finds there, which come from new to old. Without deletions this only compares
 // and copies versions, and touches no list. One thread at a time.
-#ifndef BIGTABLE_COMPACTION_DELETION_TRACKER_H_
-#define BIGTABLE_COMPACTION_DELETION_TRACKER_H_
+#ifndef BIGTABLE_RETENTION_DELETION_TRACKER_H_
+#define BIGTABLE_RETENTION_DELETION_TRACKER_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +25,7 @@
 #include "base/entry_kind.h"
 #include "base/sequence.h"
 #include "base/time_range.h"
-#include "compaction/time_range_deletions.h"
+#include "retention/time_range_deletions.h"
 
 namespace bigtable {
 
@@ -156,4 +156,4 @@ class DeletionTracker {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_DELETION_TRACKER_H_
+#endif  // BIGTABLE_RETENTION_DELETION_TRACKER_H_

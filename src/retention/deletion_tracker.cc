@@ -1,4 +1,4 @@
-#include "compaction/deletion_tracker.h"
+#include "retention/deletion_tracker.h"
 
 namespace bigtable {
 

@@ -1,5 +1,5 @@
 // Counts of timestamps with cells, compared with those that a walk over all cells gives.
-#include "compaction/existence_index.h"
+#include "retention/existence_index.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/time_range.h"
-#include "compaction/column_history.h"
-#include "compaction/past_rules.h"
+#include "retention/column_history.h"
+#include "retention/past_rules.h"
 
 namespace bigtable {
 

@@ -1,6 +1,6 @@
 // Which entries deletions hide, compared to a list of all deletions.
 
-#include "compaction/deletion_tracker.h"
+#include "retention/deletion_tracker.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // HyperLogLog: how close its estimates are, and that the state depends only on the set of inputs.
-#include "compaction/hyper_log_log.h"
+#include "retention/hyper_log_log.h"
 
 #include <algorithm>
 #include <cmath>

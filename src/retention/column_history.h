@@ -24,8 +24,8 @@
 // is next written. That takes about log(N) steps a cell, with N events; where timestamps are
 // written again after their cells have ended, up to sqrt(N). Memory is linear: about a hundred
 // bytes an event.
-#ifndef BIGTABLE_COMPACTION_COLUMN_HISTORY_H_
-#define BIGTABLE_COMPACTION_COLUMN_HISTORY_H_
+#ifndef BIGTABLE_RETENTION_COLUMN_HISTORY_H_
+#define BIGTABLE_RETENTION_COLUMN_HISTORY_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -40,10 +40,10 @@
 #include "base/entry_key.h"
 #include "base/sequence.h"
 #include "base/time_range.h"
-#include "compaction/deletion_tracker.h"
-#include "compaction/existence_index.h"
-#include "compaction/past_rules.h"
-#include "compaction/time_range_deletions.h"
+#include "retention/deletion_tracker.h"
+#include "retention/existence_index.h"
+#include "retention/past_rules.h"
+#include "retention/time_range_deletions.h"
 
 namespace bigtable {
 
@@ -174,4 +174,4 @@ class ColumnHistory {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_COLUMN_HISTORY_H_
+#endif  // BIGTABLE_RETENTION_COLUMN_HISTORY_H_

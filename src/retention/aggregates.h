@@ -1,7 +1,7 @@
 // How the contributions to the cells of a family are merged: the engine's operators
 // (bigtable::ValueType), and those that the program registers (bigtable/aggregate.h). Thread-safe.
-#ifndef BIGTABLE_COMPACTION_AGGREGATES_H_
-#define BIGTABLE_COMPACTION_AGGREGATES_H_
+#ifndef BIGTABLE_RETENTION_AGGREGATES_H_
+#define BIGTABLE_RETENTION_AGGREGATES_H_
 
 #include <atomic>
 #include <string>
@@ -68,4 +68,4 @@ void ForgetOperator(std::string_view name);
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_AGGREGATES_H_
+#endif  // BIGTABLE_RETENTION_AGGREGATES_H_

@@ -17,9 +17,9 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-#include "compaction/column_history.h"
-#include "compaction/past_rules.h"
-#include "compaction/reference_history.h"
+#include "retention/column_history.h"
+#include "retention/past_rules.h"
+#include "retention/reference_history.h"
 #include "support/entry_text.h"
 #include "support/random.h"
 #include "support/seeds.h"

@@ -18,8 +18,8 @@
 //
 // Worked example: no input is 01. An input whose hash is 0x0004000000000001 has the register 1 and
 // 49 zero bits before its one: 01 | 00 00 72.
-#ifndef BIGTABLE_COMPACTION_HYPER_LOG_LOG_H_
-#define BIGTABLE_COMPACTION_HYPER_LOG_LOG_H_
+#ifndef BIGTABLE_RETENTION_HYPER_LOG_LOG_H_
+#define BIGTABLE_RETENTION_HYPER_LOG_LOG_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -52,4 +52,4 @@ class HyperLogLog final : public AggregateOperator {
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_COMPACTION_HYPER_LOG_LOG_H_
+#endif  // BIGTABLE_RETENTION_HYPER_LOG_LOG_H_
