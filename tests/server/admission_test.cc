@@ -219,8 +219,10 @@ TEST_F(AdmissionTest, ReceivedRequestsBeyondTheirLimitDoNotWait) {
   waiter.join();
   // What waited counts no longer.
   ASSERT_TRUE(admission_.BeginExecution(&calls_[2], largest, LongTime).ok());
+  const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(admission_.BeginExecution(&calls_[3], largest, ShortTime).code(),
             absl::StatusCode::kUnavailable);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, ShortTime() / 2) << "so it has waited";
   EXPECT_EQ(admission_.receiving(), 0U);
   admission_.EndExecution(largest);
 }
