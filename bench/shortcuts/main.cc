@@ -23,7 +23,8 @@
 #include "workload.h"
 
 ABSL_FLAG(std::string, shortcuts, "", "of the table, between commas; empty: all");
-ABSL_FLAG(uint32_t, rounds, 11, "pairs of rounds of each comparison");
+ABSL_FLAG(uint32_t, trials, 5, "pairs of databases of each comparison");
+ABSL_FLAG(uint32_t, rounds, 5, "pairs of rounds of each trial");
 ABSL_FLAG(std::string, directory, "/var/tmp", "of the databases while it runs");
 
 namespace bench {
@@ -49,9 +50,9 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kPlainKeys, "kPlainKeys", "scan,scan_wide,read"},
     Entry{Shortcut::kCountVersions, "kCountVersions", "scan,scan_versions,read"},
     Entry{Shortcut::kSeekForward, "kSeekForward", "read_column,scan_latest"},
-    Entry{Shortcut::kPassNewer, "kPassNewer", "read_old"},
+    Entry{Shortcut::kPassNewer, "kPassNewer", "read_old_compacted,read_old"},
     Entry{Shortcut::kLocalityGroups, "kLocalityGroups", "scan_group"},
-    Entry{Shortcut::kKeyRanges, "kKeyRanges", "read_disjoint,scan_disjoint"},
+    Entry{Shortcut::kKeyRanges, "kKeyRanges", "scan_short_disjoint,read_disjoint"},
     Entry{Shortcut::kTimeRanges, "kTimeRanges", "read_old"},
     Entry{Shortcut::kFileFilters, "kFileFilters", "read_overlapping,read_absent"},
     Entry{Shortcut::kRowLocations, "kRowLocations", "read_row_index"},
@@ -64,7 +65,7 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kUnclipped, "kUnclipped", "load,load_in_order"},
     Entry{Shortcut::kMergeOne, "kMergeOne", "scan,scan_disjoint,load_in_order"},
     Entry{Shortcut::kMergeInOrder, "kMergeInOrder", "scan_overlapping,load"},
-    Entry{Shortcut::kMergeForward, "kMergeForward", "read_overlapping,scan_regex"},
+    Entry{Shortcut::kMergeForward, "kMergeForward", "scan_history,read_overlapping"},
     Entry{Shortcut::kFences, "kFences", "read_small_files"},
     Entry{Shortcut::kMemtableNumbers, "kMemtableNumbers", "write_small,read_memtable"},
     Entry{Shortcut::kMemtablePrefix, "kMemtablePrefix", "write_small,read_memtable"},
@@ -79,11 +80,13 @@ constexpr std::array kEntries = {
 };
 static_assert(kEntries.size() == static_cast<size_t>(Shortcut::kCount));
 
-absl::Status MeasureEntry(const Entry& entry, int rounds, const std::string& directory) {
+absl::Status MeasureEntry(const Entry& entry, int trials, int rounds,
+                          const std::string& directory) {
   for (const std::string& name : Split(entry.workloads, ',')) {
     const Workload* const workload = FindWorkload(name);
     if (workload == nullptr) return absl::InternalError(Concat(name, ": no such workload"));
-    absl::StatusOr<Comparison> result = Compare(*workload, entry.shortcut, rounds, directory);
+    absl::StatusOr<Comparison> result =
+        Compare(*workload, entry.shortcut, trials, rounds, directory);
     if (!result.ok()) return result.status();
     absl::PrintF("| `%s` | %s: %s | %.0f | %.0f | %+.1f%% | %+.1f%% |\n", ToAbsl(entry.name), name,
                  ToAbsl(workload->operation), result->with.cpu, result->without.cpu,
@@ -99,18 +102,21 @@ absl::Status Run() {
   const absl::StatusOr<std::vector<std::string>> chosen =
       Names("--shortcuts", absl::GetFlag(FLAGS_shortcuts), known, "a shortcut");
   if (!chosen.ok()) return chosen.status();
+  const uint32_t trials = absl::GetFlag(FLAGS_trials);
+  if (absl::Status s = CheckRange("--trials", trials, 1, 1000); !s.ok()) return s;
   const uint32_t rounds = absl::GetFlag(FLAGS_rounds);
   if (absl::Status s = CheckRange("--rounds", rounds, 1, 1000); !s.ok()) return s;
   absl::StatusOr<TemporaryDirectory> directory =
       TemporaryDirectory::Make(absl::GetFlag(FLAGS_directory), "bigtable-shortcuts-");
   if (!directory.ok()) return directory.status();
-  absl::PrintF("%s\n%d pairs of rounds\n\n", DescribeMachine(), rounds);
+  absl::PrintF("%s\n%d trials of %d pairs of rounds\n\n", DescribeMachine(), trials, rounds);
   absl::PrintF("| shortcut | workload: operation | ns of CPU | without it | gain | of time |\n");
   absl::PrintF("|---|---|---|---|---|---|\n");
   for (const std::string& name : *chosen) {
     for (const Entry& entry : kEntries) {
       if (entry.name != name) continue;
-      if (absl::Status s = MeasureEntry(entry, static_cast<int>(rounds), directory->path());
+      if (absl::Status s = MeasureEntry(entry, static_cast<int>(trials), static_cast<int>(rounds),
+                                        directory->path());
           !s.ok()) {
         return absl::Status(s.code(), ToAbsl(Concat(name, ": ", s.ToString())));
       }

@@ -106,22 +106,25 @@ struct Costs {
   std::vector<double> time;
 };
 
+struct Results {
+  Costs with;
+  Costs without;
+  Costs gains;
+};
+
 double Percent(double with, double without) { return (without / with - 1) * 100; }
 
-}  // namespace
-
-absl::StatusOr<Comparison> Compare(const Workload& workload, bigtable::Shortcut shortcut,
-                                   int rounds, const std::string& directory) {
+// Adds the costs of all rounds but the first ones.
+absl::Status RunTrial(const Workload& workload, bigtable::Shortcut shortcut, int rounds,
+                      const std::string& directory, bool loads_without_first, Results* results) {
   Side with(workload, 0, Concat(directory, "/with"));
   Side without(workload, uint64_t{1} << static_cast<uint32_t>(shortcut),
                Concat(directory, "/without"));
-  for (Side* const side : {&with, &without}) {
+  for (Side* const side :
+       {loads_without_first ? &without : &with, loads_without_first ? &with : &without}) {
     if (absl::Status s = side->Load(); !s.ok()) return s;
     if (absl::Status s = side->Round().status(); !s.ok()) return s;  // to warm up
   }
-  Costs costs_with;
-  Costs costs_without;
-  Costs gains;
   for (int round = 0; round < rounds; ++round) {
     const bool swap = round % 2 == 1;
     absl::StatusOr<Cost> first = (swap ? without : with).Round();
@@ -129,13 +132,28 @@ absl::StatusOr<Comparison> Compare(const Workload& workload, bigtable::Shortcut 
     absl::StatusOr<Cost> second = (swap ? with : without).Round();
     if (!second.ok()) return second.status();
     if (swap) std::swap(*first, *second);
-    costs_with.Add(*first);
-    costs_without.Add(*second);
-    gains.Add(
+    results->with.Add(*first);
+    results->without.Add(*second);
+    results->gains.Add(
         {.cpu = Percent(first->cpu, second->cpu), .time = Percent(first->time, second->time)});
   }
-  return Comparison{
-      .with = costs_with.Medians(), .without = costs_without.Medians(), .gain = gains.Medians()};
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Comparison> Compare(const Workload& workload, bigtable::Shortcut shortcut,
+                                   int trials, int rounds, const std::string& directory) {
+  Results results;
+  for (int trial = 0; trial < trials; ++trial) {
+    if (absl::Status s = RunTrial(workload, shortcut, rounds, directory, trial % 2 == 1, &results);
+        !s.ok()) {
+      return s;
+    }
+  }
+  return Comparison{.with = results.with.Medians(),
+                    .without = results.without.Medians(),
+                    .gain = results.gains.Medians()};
 }
 
 }  // namespace bench

@@ -26,9 +26,10 @@ struct Comparison {
 };
 
 // Two databases below `directory`, one of which is always used without the shortcut. Their rounds
-// take turns, and so does which of the two comes first.
+// take turns, and so does which of the two comes first. All of it is done `trials` times: where in
+// memory a database lies makes some percent, for as long as it is open.
 absl::StatusOr<Comparison> Compare(const Workload& workload, bigtable::Shortcut shortcut,
-                                   int rounds, const std::string& directory);
+                                   int trials, int rounds, const std::string& directory);
 
 }  // namespace bench
 

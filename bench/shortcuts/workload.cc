@@ -117,6 +117,11 @@ absl::Status LoadHistory(Subject* subject) {
   return absl::OkStatus();
 }
 
+absl::Status LoadCompactedHistory(Subject* subject) {
+  if (absl::Status s = LoadHistory(subject); !s.ok()) return s;
+  return Compact(subject);
+}
+
 // A small family and a large one, in two groups.
 absl::Status LoadTwoGroups(Subject* subject) {
   for (uint64_t row = 0; row < kRows / 2; ++row) {
@@ -349,7 +354,7 @@ void ByPosition(DatabaseOptions* options, TableSchema* /*schema*/) {
 }
 void ScanCache(DatabaseOptions* options, TableSchema* /*schema*/) { options->scan_cache = true; }
 void SmallFiles(DatabaseOptions* options, TableSchema* schema) {
-  options->target_file_size = uint64_t{256} << 10;
+  options->target_file_size = uint64_t{1} << 20;
   schema->locality_groups["default"].compaction = bigtable::CompactionStyle::kLeveled;
 }
 void AllVersions(DatabaseOptions* /*options*/, TableSchema* schema) {
@@ -400,6 +405,8 @@ constexpr std::array kWorkloads = {
              [](Subject* subject) { return LoadColumns(subject, 1); }, ReadOneColumn},
     Workload{"read_old", "a row, two old versions of 50", AllVersions, LoadHistory,
              ReadOldVersions},
+    Workload{"read_old_compacted", "a row, two old versions of 50 in one file", AllVersions,
+             LoadCompactedHistory, ReadOldVersions},
     Workload{"read_counter", "a counter of 1,000 increments", Counters, LoadCounters, ReadCounters},
     Workload{"scan_memtable", "a cell", nullptr, LoadMemtable, ScanAll},
     Workload{"scan", "a cell", nullptr, LoadCompacted, ScanAll},
@@ -418,6 +425,10 @@ constexpr std::array kWorkloads = {
              [](Subject* subject) { return LoadColumns(subject, 10); }, ScanLatest},
     Workload{"scan_latest", "a cell, 1 of 10 versions", AllVersions,
              [](Subject* subject) { return LoadColumns(subject, 10); }, ScanLatest},
+    Workload{"scan_history", "a cell, 1 of 50 versions in 5 files", AllVersions, LoadHistory,
+             ScanLatest},
+    Workload{"scan_short_disjoint", "a scan of ten rows in one of 20 files", NoCompactions,
+             LoadDisjointFiles, ScanTenRows},
     Workload{"scan_short", "a scan of ten rows", nullptr, LoadCompacted, ScanTenRows},
     Workload{"scan_group", "a cell, one group of two", TwoGroups, LoadTwoGroups, ScanOneGroup},
     Workload{"scan_regex", "a scan by a row regex", nullptr, LoadCompacted, ScanByRegex},
