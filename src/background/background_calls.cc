@@ -30,12 +30,16 @@ uint64_t BackgroundWork::BeginWaiting(TabletServer* server) {
   return flush_failures_;
 }
 
-BackgroundWork::Immutable BackgroundWork::ImmutableOf(std::shared_ptr<Tablet> tablet) {
+BackgroundWork::Immutable BackgroundWork::ImmutableOf(std::shared_ptr<Tablet> tablet,
+                                                      SequenceNumber due_through) {
   Immutable immutable;
   for (Pin<TabletVersion> version = tablet->Version();
        const GroupVersion& group : version->groups()) {
-    immutable.last.push_back(group.immutable.empty() ? 0
-                                                     : group.immutable.front()->last_sequence());
+    const auto newest_due = std::find_if(
+        group.immutable.begin(), group.immutable.end(),
+        [&](const auto& memtable) { return memtable->last_sequence() <= due_through; });
+    immutable.last.push_back(newest_due == group.immutable.end() ? 0
+                                                                 : (*newest_due)->last_sequence());
   }
   immutable.tablet = std::move(tablet);
   return immutable;
@@ -47,7 +51,7 @@ absl::Status BackgroundWork::FlushTablet(TabletServer* server,
   BT_RETURN_IF_ERROR(limits.Check());
   const uint64_t last_failure = BeginWaiting(server);
   BT_RETURN_IF_ERROR(server->rotation().RotateAll(tablet.get(), limits));
-  const Immutable immutable = ImmutableOf(tablet);
+  const Immutable immutable = ImmutableOf(tablet, server->rotation().DueThrough());
   MutexLock lock(&mutex_);
   return AwaitFlushes(server, immutable, last_failure, limits);
 }
@@ -56,9 +60,11 @@ absl::Status BackgroundWork::FlushServer(TabletServer* server, const CallLimits&
   BT_RETURN_IF_ERROR(limits.Check());
   const uint64_t last_failure = BeginWaiting(server);
   BT_RETURN_IF_ERROR(server->rotation().RotateEverything(limits));
+  // What a split rotates after this waits for others to be due, perhaps for ever.
+  const SequenceNumber due_through = server->rotation().DueThrough();
   std::vector<Immutable> all;
   for (std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
-    all.push_back(ImmutableOf(std::move(tablet)));
+    all.push_back(ImmutableOf(std::move(tablet), due_through));
   }
   MutexLock lock(&mutex_);
   for (const Immutable& immutable : all) {

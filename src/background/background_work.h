@@ -237,12 +237,12 @@ class BackgroundWork {
   // A caller will wait for flushes of the server: failed ones are retried at once. Returns the
   // number of the last failure.
   uint64_t BeginWaiting(TabletServer* server) ABSL_LOCKS_EXCLUDED(mutex_);
-  // What a caller waits for: it is not what is rotated later.
+  // What a caller waits for: it is not what is rotated later, nor what waits to be due.
   struct Immutable {
     std::shared_ptr<Tablet> tablet;
     std::vector<SequenceNumber> last;  // of each group; 0: it has none
   };
-  static Immutable ImmutableOf(std::shared_ptr<Tablet> tablet);
+  static Immutable ImmutableOf(std::shared_ptr<Tablet> tablet, SequenceNumber due_through);
   absl::Status AwaitFlushes(TabletServer* server, const Immutable& immutable, uint64_t last_failure,
                             const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // FailedPrecondition if the database is closing, for calls that are about to wait.

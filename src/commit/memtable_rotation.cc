@@ -178,6 +178,11 @@ bool MemtableRotation::HasImmutable() {
   return rotated_.HasDue();
 }
 
+SequenceNumber MemtableRotation::DueThrough() {
+  MutexLock lock(&mutex_);
+  return rotated_.due_through();
+}
+
 std::vector<ImmutableMemtables> MemtableRotation::MemtablesToFlush() {
   MutexLock lock(&mutex_);
   return rotated_.Due();

@@ -116,6 +116,8 @@ class MemtableRotation {
 
   // Whether immutable memtables are due (rotated_tablets.h).
   bool HasImmutable();
+  // Memtables that have no mutation behind this are due, unless they are flushed.
+  SequenceNumber DueThrough();
   // The memtables that are due. What was rotated at the same sequence number is in it together.
   std::vector<ImmutableMemtables> MemtablesToFlush();
   // Whether the log may have bytes of mutations of the table; those in an active memtable do not

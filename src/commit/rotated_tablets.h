@@ -39,6 +39,8 @@ class RotatedTablets {
   // The memtables that are due. Forgets tablets without immutable memtables.
   std::vector<ImmutableMemtables> Due();
   bool HasDue();
+  // The last mutation of memtables that are due is not behind this.
+  SequenceNumber due_through() const { return due_through_; }
   // Of the memtables that wait: their bytes, and the oldest sequence number (kMaxSequence: none).
   // Any thread may read the bytes, because each write does.
   uint64_t waiting_bytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
@@ -30,6 +31,26 @@ TEST_F(FlushTest, ATabletThatIsRemovedMeanwhileIsSkipped) {
   EXPECT_STATUS(kCancelled, "", compaction.parts()[1].status);
   EXPECT_EQ(tablet_->FlushedThrough(0), 1u);
   EXPECT_TRUE(other->HasImmutable(0));
+}
+
+// The memtables that a split rotates wait for others to be due, which may never be.
+TEST_F(FlushTest, AFlushOfTheServerDoesNotWaitForASplitMeanwhile) {
+  ASSERT_OK(background_.Start({server_.get()}, 1, [] {}));
+  ASSERT_OK(Write("a"));
+  ASSERT_OK(Write("z"));
+  std::vector<std::shared_ptr<Tablet>> halves;
+  on_wake_ = [&] {
+    ASSERT_OK(Write("a", "later"));
+    server_->SplitTablet(tablet_, "m", [&](const Tablet::Halves& split) {
+      halves = {split.left, split.right};
+    });
+  };
+  ASSERT_OK(background_.FlushServer(server_.get(), {.deadline = Deadline::In(absl::Seconds(20))}));
+  ASSERT_EQ(halves.size(), 2U);
+  for (const std::shared_ptr<Tablet>& half : halves) {
+    EXPECT_EQ(half->FlushedThrough(0), 2U) << "of the two writes before";
+  }
+  EXPECT_TRUE(halves[0]->HasImmutable(0)) << "with the third";
 }
 
 // A server that loads the tablet gives its mutations larger ones, even if its clock is behind.

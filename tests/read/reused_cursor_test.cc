@@ -32,9 +32,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-const std::vector<std::string_view> kRows = {"a"sv,    "b"sv,       "b\0"sv,       "bb"sv,
-                                             "c\0d"sv, "damaged"sv, "e"sv,         "f"sv,
-                                             "g"sv,    "g\0"sv,     "h and more"sv};
+const std::vector<std::string_view> kReadRows = {"a"sv,    "b"sv,       "b\0"sv,       "bb"sv,
+                                                 "c\0d"sv, "damaged"sv, "e"sv,         "f"sv,
+                                                 "g"sv,    "g\0"sv,     "h and more"sv};
 const std::vector<std::string_view> kQualifiers = {"q"sv, "q\0x"sv, "r"sv};
 // "gone" was dropped, "later" created anew, and "sum" is an aggregate.
 const std::vector<std::string_view> kFamilies = {"gone"sv,  "later"sv, "one"sv,
@@ -58,7 +58,7 @@ TextEntry RandomEntry(Random* random, SequenceNumber sequence) {
   const std::string_view family = random->Pick(kFamilies);
   const int64_t timestamp = random->Between(1, 6);
   const EntryVersion version{sequence, 0};
-  AppendRowPrefix(&entry.key, random->Pick(kRows));
+  AppendRowPrefix(&entry.key, random->Pick(kReadRows));
   const uint64_t what = random->Below(20);
   if (what == 0) {
     AppendNoFamily(&entry.key, 0);
@@ -145,7 +145,7 @@ class Reads {
     const ScopedShortcuts off(ScopedShortcuts::kAll);
     CellCursor fresh(version_, *spec_);
     if (random_->OneIn(2)) {
-      const std::string_view row = random_->Pick(kRows);
+      const std::string_view row = random_->Pick(kReadRows);
       fresh.ReadRow(RowProbe(*version_, row, spec_->filter == nullptr));
       reused_.ReadRow(RowProbe(*version_, row, spec_->filter == nullptr));
     } else {
@@ -170,8 +170,8 @@ class Reads {
  private:
   RowRange RandomRange() {
     if (random_->OneIn(4)) return RowRange::All();
-    std::string_view begin = random_->Pick(kRows);
-    std::string_view end = random_->Pick(kRows);
+    std::string_view begin = random_->Pick(kReadRows);
+    std::string_view end = random_->Pick(kReadRows);
     if (random_->OneIn(3)) return RowRange::StartingAt(begin);
     return RowRange::RightOpen(std::min(begin, end), std::max(begin, end));
   }

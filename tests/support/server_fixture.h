@@ -4,9 +4,11 @@
 #define BIGTABLE_TESTS_SUPPORT_SERVER_FIXTURE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -54,8 +56,10 @@ class ServerFixture : public testing::Test {
     environment.remove_file = [this](uint64_t number) {
       faulty_.RemoveFile(Cat("/", number, ".sst")).IgnoreError();
     };
-    return std::make_unique<TabletServer>(options, environment, &sequences_, &info_log_,
-                                          [this] { background_.Wake(); });
+    return std::make_unique<TabletServer>(options, environment, &sequences_, &info_log_, [this] {
+      background_.Wake();
+      if (on_wake_) std::exchange(on_wake_, nullptr)();
+    });
   }
   // Creates tablet_, with the family "f".
   void AddTablet() {
@@ -123,6 +127,8 @@ class ServerFixture : public testing::Test {
   RateLimiter rate_limiter_{0};
   InfoLog info_log_{nullptr};
   FileNumbers file_numbers_;
+  // Called once, when the server has work for the background: after a turn in which it rotated.
+  std::function<void()> on_wake_;
   std::unique_ptr<TabletServer> server_ = MakeServer();
   std::shared_ptr<Tablet> tablet_;
   BackgroundWork background_{&info_log_};
