@@ -34,15 +34,18 @@ const Values& LargeValues() {
 
 // --- Loading ---
 
+absl::Status WriteRow(Subject* subject, uint64_t row, std::string_view value) {
+  RowMutation mutation(Key(row).view());
+  mutation.Set("f:q", value);
+  return subject->table->Apply(mutation);
+}
 absl::Status Flush(Subject* subject) { return subject->database->Flush("t"); }
 absl::Status Compact(Subject* subject) { return subject->database->Compact("t"); }
 
 // Writes the rows `begin` to `end` - 1 in random order.
 absl::Status Write(Subject* subject, uint64_t begin, uint64_t end) {
   for (const uint32_t row : Permutation(end - begin, begin + 1)) {
-    RowMutation mutation(Key(begin + row).view());
-    mutation.Set("f:q", SmallValues().Of(row));
-    if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
+    if (absl::Status s = WriteRow(subject, begin + row, SmallValues().Of(row)); !s.ok()) return s;
   }
   return absl::OkStatus();
 }
@@ -59,9 +62,8 @@ absl::Status LoadOverlappingFiles(Subject* subject) {
   constexpr uint64_t kFiles = 6;
   for (uint64_t file = 0; file < kFiles; ++file) {
     for (const uint32_t row : Permutation(kRows / kFiles, file)) {
-      RowMutation mutation(Key(row * kFiles + file).view());
-      mutation.Set("f:q", SmallValues().Of(row));
-      if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
+      if (absl::Status s = WriteRow(subject, row * kFiles + file, SmallValues().Of(row)); !s.ok())
+        return s;
     }
     if (absl::Status s = Flush(subject); !s.ok()) return s;
   }
@@ -267,9 +269,7 @@ absl::StatusOr<uint64_t> WriteRandomRows(Subject* subject) {
   constexpr uint64_t kCount = 20'000;
   for (uint64_t i = 0; i < kCount; ++i) {
     const uint64_t row = subject->random.Below(1'000'000);
-    RowMutation mutation(Key(row).view());
-    mutation.Set("f:q", LargeValues().Of(row));
-    if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
+    if (absl::Status s = WriteRow(subject, row, LargeValues().Of(row)); !s.ok()) return s;
   }
   return kCount;
 }
@@ -278,9 +278,7 @@ absl::StatusOr<uint64_t> WriteSmallRandomRows(Subject* subject) {
   constexpr uint64_t kCount = 30'000;
   for (uint64_t i = 0; i < kCount; ++i) {
     const uint64_t row = subject->random.Below(1'000'000);
-    RowMutation mutation(Key(row).view());
-    mutation.Set("f:q", SmallValues().Of(row));
-    if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
+    if (absl::Status s = WriteRow(subject, row, SmallValues().Of(row)); !s.ok()) return s;
   }
   return kCount;
 }
@@ -289,9 +287,7 @@ absl::StatusOr<uint64_t> WriteRowsInOrder(Subject* subject) {
   constexpr uint64_t kCount = 30'000;
   for (uint64_t i = 0; i < kCount; ++i) {
     const uint64_t row = subject->rounds * kCount + i;
-    RowMutation mutation(Key(row).view());
-    mutation.Set("f:q", SmallValues().Of(row));
-    if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
+    if (absl::Status s = WriteRow(subject, row, SmallValues().Of(row)); !s.ok()) return s;
   }
   return kCount;
 }
@@ -436,8 +432,6 @@ constexpr std::array kWorkloads = {
 };
 
 }  // namespace
-
-absl::Span<const Workload> AllWorkloads() { return kWorkloads; }
 
 const Workload* FindWorkload(std::string_view name) {
   const auto found = std::find_if(kWorkloads.begin(), kWorkloads.end(),

@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 
 #include "bigtable/bigtable.h"
 
@@ -41,7 +40,6 @@ struct Workload {
   bool waits_until_quiet = false;
 };
 
-absl::Span<const Workload> AllWorkloads();
 // Null if there is none of this name.
 const Workload* FindWorkload(std::string_view name);
 

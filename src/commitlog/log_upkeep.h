@@ -4,8 +4,8 @@
 // Threads: any, one at a time: the one that holds mutex(), during I/O. Names of files, and STATE,
 // are changed only here: in upkeep (Prepare, RemoveFree, Attest), in erasing (MakeFreshSpare), in a
 // rotation that finds no spare (Prepare), and in a restart (PrepareRestart). The chain's `mutex` is
-// taken for short times, to look at the chain and to hand it a spare; segment_chain.h says which
-// thread changes what of it.
+// taken for short times, to look at the chain and to hand it a spare. segment_chain.h lists the
+// fields of the chain, and the threads that change each.
 //
 // Invariants:
 //

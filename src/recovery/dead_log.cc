@@ -19,7 +19,7 @@ absl::Status KeyOf(RecordType type, std::string_view payload, RecordKey* key) {
   if (type != RecordType::kMutation || !ParseMutationRecord(payload, &record)) {
     return absl::DataLossError("not a mutation");
   }
-  // Whoever inserts it stops at what it does not know, so a part of a mutation would be recovered.
+  // The memtable would take the operations before the unknown one, and drop the others.
   OperationReader operations(record.mutation.operations);
   MutationOperation operation;
   while (operations.Next(&operation)) continue;

@@ -1,5 +1,5 @@
-// Who keeps the value of a cell alive once the cursor is elsewhere: the value of an aggregate
-// belongs to the merge that has made it, that of any other cell to its source.
+// CellCursor::value_owner(): what keeps a value alive after the cursor has moved. The merge owns
+// the value of an aggregate; the source owns the value of any other cell.
 #include <memory>
 #include <optional>
 #include <string_view>
