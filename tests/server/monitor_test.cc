@@ -123,10 +123,10 @@ TEST(CallHistory, ForgetsLatenciesAfterAMinuteAndSecondsAfterFive) {
   EXPECT_EQ(history.Seconds().back().time, 399);
 }
 
-RequestTrace TraceOf(int64_t second, int64_t milliseconds) {
+RequestTrace TraceOf(int64_t second, int64_t duration_ms) {
   RequestTrace trace;
   trace.begin = absl::FromUnixSeconds(3'000'000 + second);
-  trace.duration = absl::Milliseconds(milliseconds);
+  trace.duration = absl::Milliseconds(duration_ms);
   return trace;
 }
 
