@@ -39,7 +39,7 @@ void Cluster::SetServices(ServerSet::Services services) {
 // --- Ending ---
 
 void Cluster::BeginClosing() {
-  environment_->is_closing = true;
+  environment_->closing.is_closing = true;
   environment_->background.BeginClosing();
 }
 
@@ -66,7 +66,7 @@ std::vector<TabletServer*> Cluster::InOrderOfEnding() const {
 absl::Status Cluster::Shutdown() {
   BeginEnding();
   for (TabletServer* server : InOrderOfEnding()) BT_RETURN_IF_ERROR(EndServer(server));
-  environment_->info_log.Info("closed ", environment_->directory.path());
+  environment_->info_log.Info("closed ", environment_->storage.directory.path());
   return absl::OkStatus();
 }
 
@@ -80,7 +80,8 @@ absl::Status Cluster::EndServer(TabletServer* server) {
   BT_RETURN_IF_ERROR(server->state().Release());
   // Its segments are closed before they are removed, unless a reader still pins them.
   server->log().Drop();
-  return RemoveLog(environment_->file_system, environment_->directory.log_of(server->name()));
+  return RemoveLog(environment_->storage.file_system,
+                   environment_->storage.directory.log_of(server->name()));
 }
 
 void Cluster::AbandonOpening() {
@@ -99,7 +100,7 @@ void Cluster::AbandonOpening() {
 absl::Status Cluster::Resume(const CallLimits& limits) {
   BackgroundWork& background = environment_->background;
   // Before new logs are started, which keep no part of these batches.
-  BT_RETURN_IF_ERROR(environment_->void_batches->WritePending(limits));
+  BT_RETURN_IF_ERROR(environment_->batches.void_batches->WritePending(limits));
   std::vector<TabletServer*> failed = servers_.AllTabletServers();
   std::erase_if(failed, [](TabletServer* server) {
     // A server that has ended will be replaced.
@@ -123,8 +124,9 @@ absl::Status Cluster::Resume(const CallLimits& limits) {
   }
   background.ClearError();
   if (environment_->events != nullptr) {
-    environment_->events->Push(&EventListener::OnResumed,
-                               {.time = absl::Now(), .path = environment_->directory.path()});
+    environment_->events->Push(
+        &EventListener::OnResumed,
+        {.time = absl::Now(), .path = environment_->storage.directory.path()});
   }
   return absl::OkStatus();
 }

@@ -48,7 +48,7 @@ class Cluster {
   // background work, and merging compactions are cancelled.
   void BeginClosing();
   // There is no master any more: no call waits for METADATA either.
-  void BeginEnding() { environment_->is_ending = true; }
+  void BeginEnding() { environment_->closing.is_ending = true; }
   // Stops the background threads. Whatever they wait for ends early.
   void StopBackground();
   // Flushes everything and closes the logs, so that the next opening finds none. Requires that no

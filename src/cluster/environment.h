@@ -4,7 +4,6 @@
 #ifndef BIGTABLE_CLUSTER_ENVIRONMENT_H_
 #define BIGTABLE_CLUSTER_ENVIRONMENT_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -20,24 +19,18 @@
 #include "base/info_log.h"
 #include "base/sequence.h"
 #include "cache/scan_cache.h"
-#include "cluster/directory.h"
+#include "cluster/closing_state.h"
+#include "cluster/coordination.h"
 #include "cluster/live_options.h"
-#include "cluster/server_directory.h"
+#include "cluster/storage.h"
 #include "cluster/unserved_tablets.h"
 #include "commit/batch_log_sync.h"
 #include "commit/batch_writer.h"
 #include "compaction/rate_limiter.h"
-#include "filesystem/file_pool.h"
-#include "lockservice/local_lock_service.h"
-#include "lockservice/small_files.h"
-#include "metadata/root_tablet.h"
 #include "monitoring/listener_queue.h"
 #include "recovery/void_batches.h"
 #include "schema/layout_pool.h"
-#include "sstable/open_tables.h"
-#include "tablet/file_numbers.h"
 #include "tablet/inherited_counters.h"
-#include "tablet/shared_files.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/tablet.h"
 
@@ -63,10 +56,8 @@ struct ClusterEnvironment {
 
   bool read_only() const { return options.read_only; }
 
-  const DatabaseDirectory directory;
   const DatabaseOptions options;  // of the opening
   LiveOptions live;
-  FileSystem* const file_system;
   const SupersededFunction notify_superseded;
   const std::unique_ptr<ListenerQueue> events;  // null: there is no listener
   InfoLog info_log;
@@ -74,30 +65,21 @@ struct ClusterEnvironment {
   RateLimiter rate_limiter;
   SequenceSource sequences;
   const std::shared_ptr<SnapshotList> snapshots;  // snapshots may outlive the environment
-  // The database is being closed: calls no longer wait for unserved tablets or background work.
-  std::atomic<bool> is_closing{false};
-  // There is no master any more: calls no longer wait for METADATA either.
-  std::atomic<bool> is_ending{false};
-  FileNumbers file_numbers;
-  SharedFiles shared_files;
+  ClosingState closing;
   LayoutPool layouts;
   UnservedTablets unserved;
-  ServerNames server_names;
   InheritedCounters inherited_counters;
 
-  std::unique_ptr<FileLock> directory_lock;
-  SmallFiles small_files;
-  const std::shared_ptr<FilePool> files;  // the SSTables
-  OpenTables open_tables;
-  RootTablet root;
-  std::unique_ptr<LocalLockService> lock_service;
-  std::unique_ptr<LockSession> session;  // of the environment's own
+  ClusterStorage storage;
+  ClusterCoordination coordination;
   std::unique_ptr<AccessControl> access;
   QuotaControl quotas;
   // Of batches on several users' tablets.
-  BatchLogSync batch_log_sync;
-  std::unique_ptr<VoidBatches> void_batches;
-  std::unique_ptr<BatchWriter> batch_writer;
+  struct Batches {
+    BatchLogSync log_sync;
+    std::unique_ptr<VoidBatches> void_batches;
+    std::unique_ptr<BatchWriter> writer;
+  } batches;
 
   // Its threads start in Cluster::StartBackground, and end before the first server does.
   BackgroundWork background;

@@ -27,12 +27,13 @@ bool LocalMetadata::HasEnded(std::string_view server) {
 
 absl::Duration LocalMetadata::RetryTimeout() {
   // A METADATA server that cannot be replaced must not keep a database from being closed.
-  if (environment_->is_ending) return absl::Milliseconds(200);
-  return environment_->is_closing ? absl::Seconds(3) : absl::InfiniteDuration();
+  if (environment_->closing.is_ending) return absl::Milliseconds(200);
+  return environment_->closing.is_closing ? absl::Seconds(3) : absl::InfiniteDuration();
 }
 
 absl::Status LocalMetadata::CheckDirectory() {
-  return environment_->read_only() ? absl::OkStatus() : environment_->directory_lock->Check();
+  return environment_->read_only() ? absl::OkStatus()
+                                   : environment_->storage.directory_lock->Check();
 }
 
 }  // namespace bigtable

@@ -41,7 +41,7 @@ class LocalMetadata final : public MetadataServers {
   absl::Status error() const;
 
   // MetadataServers.
-  std::string RootServer() override { return environment_->root.server(); }
+  std::string RootServer() override { return environment_->coordination.root.server(); }
   DataService* FindService(std::string_view server) override;
   bool HasEnded(std::string_view server) override;
   absl::Duration RetryTimeout() override;

@@ -35,7 +35,7 @@ TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) 
   }
   options.log_segment_size &= ~uint64_t{4095};
   options.write_groups = WriteGroups(database);
-  if (!metadata) options.batches = &environment.batch_log_sync;
+  if (!metadata) options.batches = &environment.batches.log_sync;
   options.max_log_bytes =
       metadata ? 4 * options.log_segment_size : std::max(budget / 4, 4 * options.log_segment_size);
   return options;
@@ -43,9 +43,10 @@ TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) 
 
 // The last tablet to drop its reference to a file deletes the file.
 void ReleaseFile(ClusterEnvironment* environment, uint64_t number) {
-  if (!environment->shared_files.Release(number)) return;
+  if (!environment->storage.shared_files.Release(number)) return;
   // The sweep may have removed the file meanwhile.
-  const absl::Status removed = environment->files->Remove(environment->directory.sstable(number));
+  const absl::Status removed =
+      environment->storage.files->Remove(environment->storage.directory.sstable(number));
   if (removed.ok() || absl::IsNotFound(removed)) return;
   environment->info_log.Warning("an obsolete SSTable was not removed: ", ToStd(removed.message()));
 }
@@ -68,7 +69,7 @@ std::unique_ptr<TabletServer> MakeTabletServer(
   const TabletServerOptions options = OptionsOf(*environment, role);
 
   TabletEnvironment of_tablets;
-  of_tablets.file_system = environment->file_system;
+  of_tablets.file_system = environment->storage.file_system;
   of_tablets.clock = database.clock;
   of_tablets.budget = database.shared_memory_budget;
   of_tablets.store = store;
@@ -80,12 +81,12 @@ std::unique_ptr<TabletServer> MakeTabletServer(
   }
   of_tablets.rate_limiter = &environment->rate_limiter;
   of_tablets.events = environment->events.get();
-  of_tablets.open_tables = &environment->open_tables;
+  of_tablets.open_tables = &environment->storage.open_tables;
   of_tablets.defers_files = !metadata;
   of_tablets.target_file_size = environment->live.target_file_size;
-  of_tablets.file_numbers = &environment->file_numbers;
+  of_tablets.file_numbers = &environment->storage.file_numbers;
   of_tablets.path_of = [environment](uint64_t number) {
-    return environment->directory.sstable(number);
+    return environment->storage.directory.sstable(number);
   };
   if (!metadata) of_tablets.on_version = [environment] { environment->quotas.MarkChanged(); };
   of_tablets.attest_commits = std::move(attest_commits);

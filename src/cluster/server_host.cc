@@ -101,14 +101,14 @@ absl::Status ServerHost::Start(MasterEpoch master) {
   if (server_->log().started()) return absl::OkStatus();
   // In a read-only database a server has a name and no log.
   if (environment_->read_only() && !server_->environment()->server.empty()) return absl::OkStatus();
-  const std::string name = environment_->server_names.Take(role_);
+  const std::string name = environment_->coordination.server_names.Take(role_);
   if (environment_->read_only()) {
     server_->mutable_environment()->server = name;
     return absl::OkStatus();
   }
-  absl::Status started =
-      server_->Start(name, environment_->directory.log_of(name), environment_->lock_service.get());
-  if (!started.ok()) environment_->server_names.Remove(name);
+  absl::Status started = server_->Start(name, environment_->storage.directory.log_of(name),
+                                        environment_->coordination.lock_service.get());
+  if (!started.ok()) environment_->coordination.server_names.Remove(name);
   return started;
 }
 
@@ -152,13 +152,13 @@ absl::Status ServerHost::OpenAndServe(MasterEpoch master, const TableLayout& lay
 
 absl::StatusOr<TabletState> ServerHost::ReadState(const TabletId& id, std::string* location) const {
   if (role_ != ServerRole::kRoot) return metadata()->ReadTablet(id, location);
-  *location = environment_->root.server();
-  return environment_->root.state();
+  *location = environment_->coordination.root.server();
+  return environment_->coordination.root.state();
 }
 
 absl::Status ServerHost::SetLocation(const TabletId& id) {
   if (role_ != ServerRole::kRoot) return metadata()->SetLocation(id, server_->name());
-  return environment_->root.SetServer(server_->name(), environment_->read_only());
+  return environment_->coordination.root.SetServer(server_->name(), environment_->read_only());
 }
 
 absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
@@ -284,7 +284,7 @@ absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std
   for (const auto& [id, group] : state.groups) {
     for (const TabletFile& file : group.files) {
       if (MayHaveRowsOf(file.info, left) && MayHaveRowsOf(file.info, right)) {
-        environment_->shared_files.Share(file.info.file_number);
+        environment_->storage.shared_files.Share(file.info.file_number);
       }
     }
   }
@@ -347,7 +347,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   }
   // Two tablets named such a file, and one tablet names it now.
   for (const uint64_t number : shared) {
-    static_cast<void>(environment_->shared_files.Release(number));
+    static_cast<void>(environment_->storage.shared_files.Release(number));
   }
   for (const auto& tablet : {left, right}) {
     (*merged)->counters()->Inherit(*tablet->counters());

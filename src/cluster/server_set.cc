@@ -52,8 +52,9 @@ void ServerSet::Start(MetadataTable* metadata, MetadataTable* root_rows) {
 }
 
 std::shared_ptr<ServerHost> ServerSet::MakeHost(ServerRole role) {
-  TabletStore* const store =
-      role == ServerRole::kRoot ? static_cast<TabletStore*>(&environment_->root) : metadata_;
+  TabletStore* const store = role == ServerRole::kRoot
+                                 ? static_cast<TabletStore*>(&environment_->coordination.root)
+                                 : metadata_;
   return std::make_shared<ServerHost>(
       environment_, role, role == ServerRole::kUser ? metadata_ : root_rows_,
       MakeTabletServer(environment_, role, store, [this, role](const CallLimits& limits) {
@@ -132,7 +133,7 @@ void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch ep
     ended_.push_back(ended);
     // Under the mutex: a master that no longer finds the server must also find that its name is not
     // live. Otherwise it would load the tablets without the server's log.
-    environment_->server_names.Remove(ended->server()->name());
+    environment_->coordination.server_names.Remove(ended->server()->name());
   }
   if (ended->role() == ServerRole::kUser) {
     MemoryBudget& budget = *environment_->options.shared_memory_budget;
@@ -144,15 +145,16 @@ void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch ep
 
 void ServerSet::FenceLost() {
   MutexLock lock(&fence_mutex_);
-  ServerDirectory servers(environment_->file_system, environment_->session.get(),
-                          environment_->directory);
+  ServerDirectory servers(environment_->storage.file_system,
+                          environment_->coordination.session.get(),
+                          environment_->storage.directory);
   for (const std::shared_ptr<ServerHost>& host : All()) {
     TabletServer* const server = host->server();
     if (server->state().serving() || server->state().ended()) continue;
     if (const absl::Status fenced = servers.Fence(server->name()); fenced.ok()) {
       server->state().MarkEnded();
       // When the database ends, servers release their locks themselves.
-      if (environment_->events != nullptr && !environment_->is_ending) {
+      if (environment_->events != nullptr && !environment_->closing.is_ending) {
         environment_->events->Push(&EventListener::OnServerLost, {absl::Now(), server->name()});
       }
     } else {
@@ -248,7 +250,7 @@ absl::Status ServerSet::ForEachTablet(uint64_t table_id, const RowRange& rows,
       bool is_over;
       const absl::Status why = unserved.Why(table_id, row, &is_over);
       if (is_over) return why;
-      if (environment_->is_closing) {
+      if (environment_->closing.is_closing) {
         return absl::FailedPreconditionError("the database is being closed");
       }
       environment_->background.WaitForProgress(absl::Milliseconds(1));
@@ -270,7 +272,7 @@ void ServerSet::CountSharedFiles() {
       std::set<uint64_t> files;
       tablet->State().AddFiles(&files);
       for (const uint64_t number : files) {
-        if (!named.insert(number).second) environment_->shared_files.Share(number);
+        if (!named.insert(number).second) environment_->storage.shared_files.Share(number);
       }
     }
   }

@@ -59,8 +59,8 @@ void AddMemory(const ClusterEnvironment& environment, DatabaseStatistics* to) {
     to->scan_cache_hits = environment.scan_cache->hits();
     to->scan_cache_misses = environment.scan_cache->misses();
   }
-  to->open_files = environment.files->open_files();
-  to->file_reopens = environment.files->reopened();
+  to->open_files = environment.storage.files->open_files();
+  to->file_reopens = environment.storage.files->reopened();
   to->memory_limit = budget.limit();
   to->memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
   to->memory_log = budget.used(MemoryBudget::Use::kLog) + budget.used(MemoryBudget::Use::kSpareLog);

@@ -42,15 +42,16 @@ absl::Status Assignment::Assign(ServerRole role) {
   MutexOf(role)->AssertHeld();
   const SteadyTime start = SteadyTime::Now();
   ClusterEnvironment& environment = *context_->environment;
-  ServerDirectory servers(environment.file_system, context_->lock->session(),
-                          environment.directory);
+  ServerDirectory servers(environment.storage.file_system, context_->lock->session(),
+                          environment.storage.directory);
   BT_RETURN_IF_ERROR(EndLost(role, &servers));
   // Reads the dead servers before the unassigned tablets. If a server ends in between, its tablets
   // are among the unassigned ones, so its log is not removed without them.
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> dead = servers.Servers(role);
-  std::erase_if(dead,
-                [&](const std::string& name) { return environment.server_names.IsLive(name); });
+  std::erase_if(dead, [&](const std::string& name) {
+    return environment.coordination.server_names.IsLive(name);
+  });
   Reach must_reach;
   BT_ASSIGN_OR_RETURN(const std::vector<UnassignedTablet> tablets,
                       FindUnassigned(role, &must_reach));
@@ -71,7 +72,7 @@ absl::Status Assignment::Assign(ServerRole role) {
     BT_RETURN_IF_ERROR(RemoveDead(role, dead, &servers));
     // No log is left but those of the servers of this opening, which have not written yet.
     if (role == ServerRole::kUser && is_opening_) {
-      BT_RETURN_IF_ERROR(environment.void_batches->Clear());
+      BT_RETURN_IF_ERROR(environment.batches.void_batches->Clear());
     }
   }
   if (!tablets.empty()) {
@@ -124,11 +125,11 @@ absl::Status Assignment::SecureLog(const std::string& server) {
   ClusterEnvironment& environment = *context_->environment;
   const std::shared_ptr<ServerHost> host = context_->servers->FindEver(server);
   if (host == nullptr) {  // of an earlier process
-    return SyncLog(environment.file_system, environment.directory.log_of(server));
+    return SyncLog(environment.storage.file_system, environment.storage.directory.log_of(server));
   }
   absl::Status unsynced;
   BT_RETURN_IF_ERROR(host->server()->log().MakeDurable(&unsynced));
-  environment.batch_log_sync.Forget(&host->server()->state());
+  environment.batches.log_sync.Forget(&host->server()->state());
   if (!unsynced.ok()) {
     environment.info_log.Warning("the log of the lost server ", server,
                                  " cannot be synced, and was copied: ", ToStd(unsynced.message()));
@@ -143,7 +144,7 @@ absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<
     if (environment.read_only()) break;
     BT_RETURN_IF_ERROR(servers->RecordFlushed(log->server(), log->flushed()));
   }
-  for (DeadLog* const log : SettleBatches(logs, environment.void_batches->All())) {
+  for (DeadLog* const log : SettleBatches(logs, environment.batches.void_batches->All())) {
     environment.info_log.Warning("the log of server ", log->server(), " ends at sequence number ",
                                  log->last(), ", before a batch that other logs do not have whole");
     const auto reach = must_reach.find(log->server());
@@ -158,14 +159,14 @@ absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<
     }
   }
   // The logs of the servers that live have parts, too.
-  return environment.batch_log_sync.SyncAll();
+  return environment.batches.log_sync.SyncAll();
 }
 
 absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::string>& dead,
                                     ServerDirectory* servers) {
   ClusterEnvironment& environment = *context_->environment;
   if (!dead.empty()) BT_RETURN_IF_ERROR(context_->servers->AttestCommitsOf(role));
-  if (!dead.empty()) BT_RETURN_IF_ERROR(environment.void_batches->WritePending());
+  if (!dead.empty()) BT_RETURN_IF_ERROR(environment.batches.void_batches->WritePending());
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(context_->Step());
     BT_RETURN_IF_ERROR(EndLog(name, servers));
@@ -185,7 +186,7 @@ absl::Status Assignment::EndLog(const std::string& server, ServerDirectory* serv
   if (host == nullptr) return absl::OkStatus();  // of an earlier process
   BT_RETURN_IF_ERROR(servers->RecordDone(server));
   host->server()->log().Drop();
-  context_->environment->batch_log_sync.Forget(&host->server()->state());
+  context_->environment->batches.log_sync.Forget(&host->server()->state());
   return absl::OkStatus();
 }
 
@@ -225,7 +226,7 @@ absl::StatusOr<std::vector<TabletState>> Assignment::ReadTablets(ServerRole role
                                                                  const TableLayout& layout) {
   switch (role) {
     case ServerRole::kRoot:
-      return std::vector{context_->environment->root.state()};
+      return std::vector{context_->environment->coordination.root.state()};
     case ServerRole::kMetadata:
       BT_RETURN_IF_ERROR(context_->metadata->root_rows()->SettleTable(kMetadataTableId));
       BT_RETURN_IF_ERROR(AddFirstMetadataTablet());
@@ -241,7 +242,8 @@ absl::StatusOr<std::vector<TabletState>> Assignment::ReadTablets(ServerRole role
 absl::Status Assignment::AddFirstMetadataTablet() {
   BT_ASSIGN_OR_RETURN(const bool is_there,
                       context_->metadata->root_rows()->HasTable(kMetadataTableId));
-  if (is_there || !context_->environment->root.state().groups.empty()) return absl::OkStatus();
+  if (is_there || !context_->environment->coordination.root.state().groups.empty())
+    return absl::OkStatus();
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, catalogue_->schemas()->ReadAll());
   if (!layouts.empty()) return absl::OkStatus();
   return context_->metadata->root_rows()->AddTable(kMetadataTableId,
@@ -267,15 +269,15 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Assignment::ReadLog(const std::string& 
   options.piece_size =
       std::clamp<uint64_t>(context_->environment->options.shared_memory_budget->limit() / 8,
                            uint64_t{1} << 20, options.piece_size);
-  const std::string directory = context_->environment->directory.log_of(server);
+  const std::string directory = context_->environment->storage.directory.log_of(server);
   // An earlier master may still be sorting the same log, so the name contains the epoch.
   if (!context_->environment->read_only()) {
-    options.sorted_directory =
-        Cat(context_->environment->directory.sorted_logs(), "/", server, "-", context_->epoch());
+    options.sorted_directory = Cat(context_->environment->storage.directory.sorted_logs(), "/",
+                                   server, "-", context_->epoch());
   }
   BT_ASSIGN_OR_RETURN(
       std::unique_ptr<DeadLog> log,
-      DeadLog::Sort(context_->environment->file_system, server, directory, options));
+      DeadLog::Sort(context_->environment->storage.file_system, server, directory, options));
   context_->environment->sequences.AdvanceTo(log->last_sequence());
   context_->environment->info_log.Info(
       "sorted ", log->statistics().records_read, " records of server ", server, ", ",

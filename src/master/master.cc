@@ -31,8 +31,8 @@ Master::~Master() {
 absl::StatusOr<std::shared_ptr<Master>> Master::Create(Cluster* cluster, Options options) {
   const ClusterEnvironment& environment = *cluster->environment();
   BT_ASSIGN_OR_RETURN(std::unique_ptr<MasterLock> lock,
-                      MasterLock::Acquire(environment.lock_service.get(), environment.read_only(),
-                                          std::move(options.on_step)));
+                      MasterLock::Acquire(environment.coordination.lock_service.get(),
+                                          environment.read_only(), std::move(options.on_step)));
   return std::shared_ptr<Master>(new Master(cluster, options.opening, std::move(lock)));
 }
 

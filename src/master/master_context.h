@@ -43,7 +43,7 @@ struct MasterContext {
     return lock->session()->AwaitWrites(limits);
   }
   // Whether waiting calls must end, because the database is being closed.
-  bool IsStopping() const { return environment->is_closing || is_stopping; }
+  bool IsStopping() const { return environment->closing.is_closing || is_stopping; }
 
   Cluster* const cluster;
   ClusterEnvironment* const environment;

@@ -201,7 +201,7 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::Await(const CallLimits& li
   const uint64_t failures = failures_;
   while (master_ == nullptr || (!master_->active() && !stopping_)) {
     BT_RETURN_IF_ERROR(limits.Check());
-    if (stopping_ || (end == End::kWhenClosing && cluster_->environment()->is_closing)) {
+    if (stopping_ || (end == End::kWhenClosing && cluster_->environment()->closing.is_closing)) {
       return absl::FailedPreconditionError("the database is being closed");
     }
     if (failures_ != failures && !absl::IsUnavailable(last_failure_)) return last_failure_;

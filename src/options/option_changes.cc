@@ -44,7 +44,8 @@ absl::Status OptionChanges::Set(Cluster* cluster, const Values& values) {
     return absl::InvalidArgumentError(
         Cat("the option ", name, " must be ", option->rule, ", and is ", Quoted(text)));
   }
-  BT_RETURN_IF_ERROR(CheckedOptions(cluster->environment()->directory.path(), options).status());
+  BT_RETURN_IF_ERROR(
+      CheckedOptions(cluster->environment()->storage.directory.path(), options).status());
   Apply(cluster, options);
   return absl::OkStatus();
 }
@@ -82,8 +83,8 @@ void OptionChanges::RecordOpening(Cluster* cluster) {
 void OptionChanges::Record(Cluster* cluster) {
   ClusterEnvironment& environment = *cluster->environment();
   if (environment.read_only()) return;
-  const absl::Status written =
-      WriteOptionsFile(environment.file_system, environment.directory, PresentOptions(environment));
+  const absl::Status written = WriteOptionsFile(
+      environment.storage.file_system, environment.storage.directory, PresentOptions(environment));
   if (written.ok()) return;
   environment.info_log.Error("the options are not recorded: ", ToStd(written.message()));
 }

@@ -52,7 +52,7 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
                         locations.Forget(tablet);
                       }));
   locations.SetCluster(cluster.get());
-  BT_ASSIGN_OR_RETURN(session, environment()->lock_service->OpenSession(
+  BT_ASSIGN_OR_RETURN(session, environment()->coordination.lock_service->OpenSession(
                                    {.owner = "client", .lease = absl::InfiniteDuration()}));
   schemas = std::make_unique<SchemaStore>(session.get());
   if (!options.read_only) {
@@ -75,7 +75,7 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
                                options.read_only ? ", read-only" : "");
   if (ListenerQueue* const events = environment()->events.get()) {
     events->Push(&EventListener::OnDatabaseOpened,
-                 {.time = absl::Now(), .path = environment()->directory.path()});
+                 {.time = absl::Now(), .path = environment()->storage.directory.path()});
   }
   return absl::OkStatus();
 }
@@ -91,8 +91,9 @@ absl::Status DatabaseImpl::Close() {
   absl::Status status = masters->Shutdown();
   if (status.ok() && !environment()->options.read_only) status = cluster->Shutdown();
   if (ListenerQueue* const events = environment()->events.get()) {
-    events->Push(&EventListener::OnDatabaseClosed,
-                 {.time = absl::Now(), .path = environment()->directory.path(), .status = status});
+    events->Push(
+        &EventListener::OnDatabaseClosed,
+        {.time = absl::Now(), .path = environment()->storage.directory.path(), .status = status});
   }
   if (!status.ok()) environment()->info_log.Error("closing: ", ToStd(status.message()));
   masters.reset();

@@ -148,12 +148,12 @@ absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
   }
   std::optional<size_t> index;
   const absl::Status status =
-      database_->environment()->batch_writer->Apply({.mutations = mutations,
-                                                     .reads = located_,
-                                                     .durability = durability_,
-                                                     .limits = limits_,
-                                                     .committed = committed_},
-                                                    &index);
+      database_->environment()->batches.writer->Apply({.mutations = mutations,
+                                                       .reads = located_,
+                                                       .durability = durability_,
+                                                       .limits = limits_,
+                                                       .committed = committed_},
+                                                      &index);
   if (!index.has_value()) return status;
   if (*index < targets_.size()) {
     *superseded = Missing{targets_[*index].table, std::string(targets_[*index].mutation.row)};

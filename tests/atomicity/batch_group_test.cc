@@ -103,8 +103,8 @@ class BatchGroupTest : public testing::Test {
     ClusterEnvironment* const environment =
         EmbeddedDatabase::ImplOf(machine_.database())->environment();
     shared_.sequences = &environment->sequences;
-    shared_.void_batches = environment->void_batches.get();
-    shared_.unsynced = &environment->batch_log_sync;
+    shared_.void_batches = environment->batches.void_batches.get();
+    shared_.unsynced = &environment->batches.log_sync;
     GroupedBatch synced(&machine_, operations_[kSynced], kSynced, Durability::kSync);
     GroupedBatch buffered(&machine_, operations_[kBuffered], kBuffered, Durability::kBuffered);
     ASSERT_FALSE(HasFailure());

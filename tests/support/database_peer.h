@@ -145,7 +145,7 @@ class DatabasePeer {
 
  private:
   void ExpireSessionOf(std::string_view owner) {
-    LocalLockService* const service = impl_->environment()->lock_service.get();
+    LocalLockService* const service = impl_->environment()->coordination.lock_service.get();
     for (const LocalLockService::SessionInfo& session : service->Sessions()) {
       // It may have ended since.
       if (session.owner == owner) service->ExpireSession(session.id).IgnoreError();
