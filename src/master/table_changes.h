@@ -17,12 +17,14 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "bigtable/clock.h"
 #include "bigtable/event_listener.h"
 #include "bigtable/quota.h"
 #include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
 #include "admission/access_list_store.h"
+#include "admission/quota_control.h"
 #include "admission/quota_store.h"
 #include "base/call_limits.h"
 #include "base/mutex.h"
@@ -32,15 +34,26 @@
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
 #include "schema/table_layout.h"
+#include "tablet/inherited_counters.h"
 
 namespace bigtable {
 
 // Thread-safe. One change at a time: the catalogue's change_mutex.
 class TableChanges {
  public:
+  // Parts of the cluster.
+  struct Parts {
+    SequenceSource* sequences = nullptr;
+    Clock* clock = nullptr;
+    QuotaControl* quotas = nullptr;  // gets those that are set
+    InheritedCounters* inherited_counters = nullptr;
+  };
+
   // All outlive this.
-  TableChanges(MasterContext* context, TableCatalogue* catalogue, Assignment* assignment)
-      : context_(context),
+  TableChanges(const Parts& parts, MasterContext* context, TableCatalogue* catalogue,
+               Assignment* assignment)
+      : parts_(parts),
+        context_(context),
         catalogue_(catalogue),
         assignment_(assignment),
         access_lists_(context->lock->session()),
@@ -72,7 +85,7 @@ class TableChanges {
   absl::Status ChangeTable(std::string_view name, const CallLimits& limits,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
   // A new id for a table or a family: larger than every sequence number so far.
-  SequenceNumber TakeSequence() { return context_->environment->sequences.Take(1); }
+  SequenceNumber TakeSequence() { return parts_.sequences->Take(1); }
   // Replaces the list with this name. The caller has checked both arguments.
   absl::Status SetAccessList(std::string_view name, const AccessList& list,
                              const CallLimits& limits);
@@ -168,6 +181,7 @@ class TableChanges {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   void Notify(void (EventListener::*function)(const TableEvent&), std::string_view table);
 
+  const Parts parts_;
   MasterContext* const context_;
   TableCatalogue* const catalogue_;
   Assignment* const assignment_;

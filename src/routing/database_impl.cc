@@ -62,7 +62,9 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
     }
   }
   access_lists = std::make_unique<AccessListStore>(session.get());
-  masters = std::make_unique<MasterRunner>(cluster.get(), [this] { locations.DeleteRetired(); });
+  masters = std::make_unique<MasterRunner>(cluster.get(), &environment()->closing,
+                                           &environment()->info_log, options.read_only,
+                                           [this] { locations.DeleteRetired(); });
   if (const absl::Status started = masters->Start(); !started.ok()) {
     masters->Abandon();
     cluster->AbandonOpening();
