@@ -21,6 +21,8 @@
 
 #include "cluster/environment.h"
 #include "cluster/local_metadata.h"
+#include "cluster/server_host.h"
+#include "cluster/server_role.h"
 #include "cluster/server_set.h"
 #include "tabletserver/tablet_server.h"
 
@@ -32,7 +34,7 @@ class Cluster {
   // Arguments and errors as of ClusterEnvironment::Open.
   static absl::StatusOr<std::unique_ptr<Cluster>> Open(
       std::string_view path, const DatabaseOptions& options,
-      ClusterEnvironment::SupersededFunction on_superseded);
+      ServerHost::SupersededFunction on_superseded);
   ~Cluster() { StopBackground(); }
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -69,13 +71,10 @@ class Cluster {
   absl::Status background_error() const;
 
  private:
-  explicit Cluster(std::unique_ptr<ClusterEnvironment> environment)
-      : environment_(std::move(environment)),
-        metadata_(environment_.get(), &servers_),
-        servers_(environment_.get()) {
-    environment_->quotas.SetStorage([this] { return AddUpStorage(); });
-  }
+  Cluster(std::unique_ptr<ClusterEnvironment> environment,
+          ServerHost::SupersededFunction on_superseded);
 
+  std::shared_ptr<ServerHost> MakeHost(ServerRole role);
   // For quotas.
   StoredBytes AddUpStorage() const;
   void RemoveHolders();
@@ -85,6 +84,7 @@ class Cluster {
   absl::Status EndServer(TabletServer* server);
 
   const std::unique_ptr<ClusterEnvironment> environment_;
+  const ServerHost::SupersededFunction on_superseded_;
   LocalMetadata metadata_;  // knows the servers, and they write to it until they end
   ServerSet servers_;
 };

@@ -11,11 +11,9 @@
 
 namespace bigtable {
 
-ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOptions& given,
-                                       SupersededFunction on_superseded)
+ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOptions& given)
     : options(given),
       live(given),
-      notify_superseded(std::move(on_superseded)),
       events(given.event_listener != nullptr
                  ? std::make_unique<ListenerQueue>(given.event_listener, given.log_sink)
                  : nullptr),
@@ -34,9 +32,8 @@ ClusterEnvironment::~ClusterEnvironment() {
 }
 
 absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
-    std::string_view path, const DatabaseOptions& options, SupersededFunction on_superseded) {
-  std::unique_ptr<ClusterEnvironment> opened(
-      new ClusterEnvironment(path, options, std::move(on_superseded)));
+    std::string_view path, const DatabaseOptions& options) {
+  std::unique_ptr<ClusterEnvironment> opened(new ClusterEnvironment(path, options));
   if (opened->events != nullptr) BT_RETURN_IF_ERROR(opened->events->Start());
   ClusterStorage& storage = opened->storage;
   ClusterCoordination& coordination = opened->coordination;

@@ -4,7 +4,6 @@
 #ifndef BIGTABLE_CLUSTER_ENVIRONMENT_H_
 #define BIGTABLE_CLUSTER_ENVIRONMENT_H_
 
-#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -32,23 +31,17 @@
 #include "schema/layout_pool.h"
 #include "tablet/inherited_counters.h"
 #include "tablet/snapshot_list.h"
-#include "tablet/tablet.h"
 
 namespace bigtable {
 
 // A plain struct, and thread-safe as its parts are. Opened before the first server, and destroyed
 // after the last one.
 struct ClusterEnvironment {
-  // A tablet was superseded: drop what is cached of it. Called on any thread, also inside the
-  // group commit queue, so it must not wait.
-  using SupersededFunction = std::function<void(const Tablet&)>;
-
   // Locks the directory, creates the database if necessary, and opens the lock service. `options`
   // must be checked and complete: `clock` and `shared_memory_budget` are set, and `file_system`
   // holds the directory, which exists (filesystem/guarded_file_system.h). Errors of OpenDirectory.
   static absl::StatusOr<std::unique_ptr<ClusterEnvironment>> Open(std::string_view path,
-                                                                  const DatabaseOptions& options,
-                                                                  SupersededFunction on_superseded);
+                                                                  const DatabaseOptions& options);
   // Closes the files that rows and streams still refer to, while the directory is still locked.
   ~ClusterEnvironment();
   ClusterEnvironment(const ClusterEnvironment&) = delete;
@@ -58,7 +51,6 @@ struct ClusterEnvironment {
 
   const DatabaseOptions options;  // of the opening
   LiveOptions live;
-  const SupersededFunction notify_superseded;
   const std::unique_ptr<ListenerQueue> events;  // null: there is no listener
   InfoLog info_log;
   const std::unique_ptr<ScanCache> scan_cache;  // null: off
@@ -85,8 +77,7 @@ struct ClusterEnvironment {
   BackgroundWork background;
 
  private:
-  ClusterEnvironment(std::string_view path, const DatabaseOptions& options,
-                     SupersededFunction on_superseded);
+  ClusterEnvironment(std::string_view path, const DatabaseOptions& options);
 
   // Makes file numbers and server names continue after those in the directory.
   absl::Status StartNumbers();

@@ -71,7 +71,7 @@ void OptionChanges::Apply(Cluster* cluster, const DatabaseOptions& options) {
   if (options.compaction_rate != before.compaction_rate) {
     environment.rate_limiter.SetRate(options.compaction_rate);
   }
-  cluster->servers()->UpdateSizes();
+  cluster->servers()->UpdateSizes(environment.live);
   Record(cluster);
 }
 
