@@ -420,17 +420,17 @@ void EmbeddedDatabase::CancelCompactions() {
 
 void EmbeddedDatabase::SetCompactionRate(uint64_t bytes_per_second) {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->option_changes.SetCompactionRate(impl_->cluster.get(), bytes_per_second);
+  if (pass) impl_->option_changes->SetCompactionRate(bytes_per_second);
 }
 
 absl::Status EmbeddedDatabase::SetOptions(const std::map<std::string, std::string>& values) {
   BT_ENTER();
-  return impl_->option_changes.Set(impl_->cluster.get(), values);
+  return impl_->option_changes->Set(values);
 }
 
 std::map<std::string, std::string> EmbeddedDatabase::ChangeableOptions() const {
   const CallGate::LongPass pass(&impl_->gate);
-  return pass ? OptionChanges::Get(*impl_->environment()) : std::map<std::string, std::string>();
+  return pass ? impl_->option_changes->Get() : std::map<std::string, std::string>();
 }
 
 absl::Status EmbeddedDatabase::Resume(const CallOptions& options) {

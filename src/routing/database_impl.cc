@@ -62,6 +62,13 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
     }
   }
   access_lists = std::make_unique<AccessListStore>(session.get());
+  option_changes = std::make_unique<OptionChanges>(
+      OptionChanges::Parts{.opened = &environment()->options,
+                           .live = &environment()->live,
+                           .directory = &environment()->storage.directory,
+                           .servers = cluster->servers(),
+                           .compactions = &environment()->rate_limiter,
+                           .info_log = &environment()->info_log});
   masters = std::make_unique<MasterRunner>(cluster.get(), &environment()->closing,
                                            &environment()->info_log, options.read_only,
                                            [this] { locations.DeleteRetired(); });
@@ -72,7 +79,7 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
     return started;
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, schemas->Tables());
-  option_changes.RecordOpening(cluster.get());
+  option_changes->RecordOpening();
   environment()->info_log.Info("opened ", path, " with ", tables.size(), " tables",
                                options.read_only ? ", read-only" : "");
   if (ListenerQueue* const events = environment()->events.get()) {
@@ -98,6 +105,7 @@ absl::Status DatabaseImpl::Close() {
         {.time = absl::Now(), .path = environment()->storage.directory.path(), .status = status});
   }
   if (!status.ok()) environment()->info_log.Error("closing: ", ToStd(status.message()));
+  option_changes.reset();
   masters.reset();
   access_lists.reset();
   schemas.reset();

@@ -65,13 +65,13 @@ class DatabaseImpl {
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages
-  OptionChanges option_changes;
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<LockSession> session;  // of the clients
   std::unique_ptr<SchemaStore> schemas;
   std::unique_ptr<AccessListStore> access_lists;
   std::unique_ptr<MasterRunner> masters;
+  std::unique_ptr<OptionChanges> option_changes;
   Tracer tracer;
   const pid_t process = ::getpid();  // the process that opened the database
 
