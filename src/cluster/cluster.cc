@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/budget_access.h"
+#include "cluster/environment.h"
 #include "cluster/make_server.h"
 #include "commitlog/log_directory.h"
 
@@ -38,6 +39,8 @@ Cluster::Cluster(std::unique_ptr<ClusterEnvironment> environment,
                 .events = environment_->events.get()}) {
   environment_->quotas.SetStorage([this] { return AddUpStorage(); });
 }
+
+Cluster::~Cluster() { StopBackground(); }
 
 absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(
     std::string_view path, const DatabaseOptions& options,
@@ -96,6 +99,8 @@ void Cluster::BeginClosing() {
   environment_->closing.is_closing = true;
   environment_->background.BeginClosing();
 }
+
+void Cluster::BeginEnding() { environment_->closing.is_ending = true; }
 
 void Cluster::StopBackground() {
   // Before the threads stop: a writer that waits may be waiting for a compaction.

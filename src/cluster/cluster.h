@@ -19,7 +19,6 @@
 #include "bigtable/options.h"
 #include "bigtable/statistics.h"
 
-#include "cluster/environment.h"
 #include "cluster/local_metadata.h"
 #include "cluster/server_host.h"
 #include "cluster/server_role.h"
@@ -28,6 +27,8 @@
 
 namespace bigtable {
 
+struct ClusterEnvironment;
+
 // Thread-safe once opened.
 class Cluster {
  public:
@@ -35,10 +36,12 @@ class Cluster {
   static absl::StatusOr<std::unique_ptr<Cluster>> Open(
       std::string_view path, const DatabaseOptions& options,
       ServerHost::SupersededFunction on_superseded);
-  ~Cluster() { StopBackground(); }
+  ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
+  // For those that assemble a master or a database, and give their parts what these use
+  // (cluster/environment.h).
   ClusterEnvironment* environment() { return environment_.get(); }
   ServerSet* servers() { return &servers_; }
   LocalMetadata* metadata() { return &metadata_; }
@@ -50,7 +53,7 @@ class Cluster {
   // background work, and merging compactions are cancelled.
   void BeginClosing();
   // There is no master any more: no call waits for METADATA either.
-  void BeginEnding() { environment_->closing.is_ending = true; }
+  void BeginEnding();
   // Stops the background threads. Whatever they wait for ends early.
   void StopBackground();
   // Flushes everything and closes the logs, so that the next opening finds none. Requires that no

@@ -1,6 +1,9 @@
-// What all tablet servers of a process share: the locked directory, the lock service, memory,
-// files, number sources and background threads. It knows no server. Use each part as its own header
-// says.
+// Opens, owns and destroys what all tablet servers of a process share: the locked directory, the
+// lock service, memory, files, number sources and background threads. It knows no server.
+//
+// Only the code that assembles servers, a master and a database includes this (cluster.cc,
+// statistics.cc and make_server.cc here, master/master.cc, routing/database_impl.cc). It gives each
+// class the parts that the class uses, which are named in that class's header.
 #ifndef BIGTABLE_CLUSTER_ENVIRONMENT_H_
 #define BIGTABLE_CLUSTER_ENVIRONMENT_H_
 
@@ -35,7 +38,9 @@
 namespace bigtable {
 
 // A plain struct, and thread-safe as its parts are. Opened before the first server, and destroyed
-// after the last one.
+// after the last one. The parts are made in this order, and destroyed in the reverse one: the
+// threads first, then what uses the lock service, then the files, then the directory's lock. The
+// listener's events and the info log are there for all of them.
 struct ClusterEnvironment {
   // Locks the directory, creates the database if necessary, and opens the lock service. `options`
   // must be checked and complete: `clock` and `shared_memory_budget` are set, and `file_system`

@@ -8,6 +8,7 @@
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
 #include "cluster/cluster.h"
+#include "cluster/environment.h"
 #include "tablet/group_statistics.h"
 #include "tablet/storage_usage.h"
 
