@@ -124,7 +124,7 @@ absl::Status TableChanges::DeleteTable(std::string_view name, const CallLimits& 
     context_->info_log->Info("deleted table ", name);
   }
   const CallLimits of_wait = context_->WithEnd(limits);
-  const absl::Status finished = FinishDeletion(table_id, Patience::kFull, of_wait);
+  const absl::Status finished = FinishDeletion(table_id, IfStalled::kWait, of_wait);
   if (finished.ok() || (of_wait.Check().ok() && context_->active())) return finished;
   context_->info_log->Info("the space of table ", name,
                            " is freed later: ", ToStd(finished.message()));
@@ -157,7 +157,7 @@ absl::Status TableChanges::BeginDeletion(uint64_t table_id) {
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::FreeMemory(uint64_t table_id, Patience patience,
+absl::Status TableChanges::FreeMemory(uint64_t table_id, IfStalled if_stalled,
                                       const CallLimits& limits) {
   const CallLimits at_once{.deadline = Deadline::In(absl::ZeroDuration())};
   std::vector<HostedTablet> dropped;
@@ -172,11 +172,11 @@ absl::Status TableChanges::FreeMemory(uint64_t table_id, Patience patience,
     BT_RETURN_IF_ERROR(limits.Check());
     if (hosted.host.get() == stalled) continue;
     const absl::Status waited = context_->background->WaitForTablet(
-        hosted.tablet.get(), patience == Patience::kBrief ? at_once : limits);
+        hosted.tablet.get(), if_stalled == IfStalled::kGiveUp ? at_once : limits);
     ended.Update(waited);
     if (!waited.ok()) continue;
     const absl::Status freed =
-        hosted.host->server()->DropMemtables(hosted.tablet.get(), LimitsOfWait(patience, limits));
+        hosted.host->server()->DropMemtables(hosted.tablet.get(), LimitsOfWait(if_stalled, limits));
     ended.Update(freed);
     if (freed.ok()) {
       RecordFreed(table_id, hosted);
@@ -196,17 +196,17 @@ void TableChanges::RecordFreed(uint64_t table_id, const HostedTablet& freed) {
   if (std::erase_if(found->second.in_memory, is_same) > 0) found->second.freed.push_back(freed);
 }
 
-absl::Status TableChanges::FinishDeletion(uint64_t table_id, Patience patience,
+absl::Status TableChanges::FinishDeletion(uint64_t table_id, IfStalled if_stalled,
                                           const CallLimits& limits) {
-  BT_RETURN_IF_ERROR(FreeMemory(table_id, patience, limits));
-  BT_RETURN_IF_ERROR(context_->AwaitChanges(LimitsOfWait(patience, limits)));
+  BT_RETURN_IF_ERROR(FreeMemory(table_id, if_stalled, limits));
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(LimitsOfWait(if_stalled, limits)));
   {
-    LimitedLock lock(&catalogue_->change_mutex(), LimitsOfWait(patience, limits));
+    LimitedLock lock(&catalogue_->change_mutex(), LimitsOfWait(if_stalled, limits));
     BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(ForgetTablets(table_id));
   }
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
-    const CallLimits of_wait = LimitsOfWait(patience, limits);
+    const CallLimits of_wait = LimitsOfWait(if_stalled, limits);
     const absl::Status status = host->server()->log().Maintain(of_wait);
     if (status.ok() || !of_wait.Check().ok()) continue;
     context_->info_log->Warning("after a table was deleted: ", ToStd(status.message()));
@@ -239,23 +239,23 @@ absl::Status TableChanges::ForgetTablets(uint64_t table_id) {
   return absl::OkStatus();
 }
 
-std::vector<uint64_t> TableChanges::Deletions(Patience patience) const {
+std::vector<uint64_t> TableChanges::Deletions(IfStalled if_stalled) const {
   std::vector<uint64_t> ids;
   MutexLock lock(&deletions_mutex_);
   for (const auto& [table_id, deletion] : deletions_) {
-    if (patience == Patience::kFull || deletion.pause.IsDue(NowNanos())) ids.push_back(table_id);
+    if (if_stalled == IfStalled::kWait || deletion.pause.IsDue(NowNanos())) ids.push_back(table_id);
   }
   return ids;
 }
 
-absl::Status TableChanges::FinishDeletions(Patience patience, const CallLimits& limits) {
+absl::Status TableChanges::FinishDeletions(IfStalled if_stalled, const CallLimits& limits) {
   absl::Status ended;
-  for (const uint64_t table_id : Deletions(patience)) {
-    const absl::Status finished = FinishDeletion(table_id, patience, limits);
+  for (const uint64_t table_id : Deletions(if_stalled)) {
+    const absl::Status finished = FinishDeletion(table_id, if_stalled, limits);
     if (finished.ok()) continue;
     const absl::Status check = limits.Check();
     ended.Update(check);
-    const bool is_waiting = patience == Patience::kBrief && absl::IsDeadlineExceeded(finished);
+    const bool is_waiting = if_stalled == IfStalled::kGiveUp && absl::IsDeadlineExceeded(finished);
     if (!check.ok() || is_waiting) continue;
     context_->info_log->Warning("a deleted table is not forgotten: ", ToStd(finished.message()));
   }
@@ -377,7 +377,7 @@ absl::Status TableChanges::Finish() {
     BT_RETURN_IF_ERROR(BeginDeletion(table_id));
     // If an earlier master has begun it, there may be work on its tablets that stalls. Then upkeep
     // finishes it. At an opening there are no tablets.
-    if (FreeMemory(table_id, Patience::kBrief, {}).ok()) {
+    if (FreeMemory(table_id, IfStalled::kGiveUp, {}).ok()) {
       BT_RETURN_IF_ERROR(ForgetTablets(table_id));
     }
   }

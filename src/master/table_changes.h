@@ -75,12 +75,12 @@ class TableChanges {
   // Forgets the tablets of deleted tables once no background work on them is under way. Errors of
   // the limits: it is under way still.
   absl::Status FinishDeletions(const CallLimits& limits) {
-    return FinishDeletions(Patience::kFull, limits);
+    return FinishDeletions(IfStalled::kWait, limits);
   }
   // The same for upkeep, which calls it again and again. Waits for no background work, whose end
-  // wakes upkeep, and for nothing else longer than kBriefWait. So a server that stalls keeps its
+  // wakes upkeep, and for nothing else longer than kStallTimeout. So a server that stalls keeps its
   // own tablets only.
-  void TryFinishDeletions() { FinishDeletions(Patience::kBrief, {}).IgnoreError(); }
+  void TryFinishDeletions() { FinishDeletions(IfStalled::kGiveUp, {}).IgnoreError(); }
   // Replaces the schema by the result of `change`.
   absl::Status ChangeTable(std::string_view name, const CallLimits& limits,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
@@ -110,14 +110,15 @@ class TableChanges {
     std::vector<HostedTablet> freed;
     RetryPause pause;  // after errors of METADATA
   };
-  // How long each wait of a deletion may last: as long as the limits permit, or a moment.
-  enum class Patience { kFull, kBrief };
+  // What a deletion does where it has to wait: it waits until its limits end, or it gives up, at
+  // once for background work, and otherwise after the stall timeout.
+  enum class IfStalled { kWait, kGiveUp };
   // A turn among writers that make progress comes sooner.
-  static constexpr absl::Duration kBriefWait = absl::Milliseconds(200);
+  static constexpr absl::Duration kStallTimeout = absl::Milliseconds(200);
 
-  static CallLimits LimitsOfWait(Patience patience, CallLimits limits) {
-    if (patience == Patience::kBrief) {
-      limits.deadline = std::min(limits.deadline, Deadline::In(kBriefWait));
+  static CallLimits LimitsOfWait(IfStalled if_stalled, CallLimits limits) {
+    if (if_stalled == IfStalled::kGiveUp) {
+      limits.deadline = std::min(limits.deadline, Deadline::In(kStallTimeout));
     }
     return limits;
   }
@@ -144,21 +145,21 @@ class TableChanges {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   // Waits for the background work on the dropped tablets, without the mutex, so that no other
   // change waits for it. Then METADATA forgets them. Errors of the limits: call it again.
-  absl::Status FinishDeletion(uint64_t table_id, Patience patience, const CallLimits& limits)
+  absl::Status FinishDeletion(uint64_t table_id, IfStalled if_stalled, const CallLimits& limits)
       ABSL_LOCKS_EXCLUDED(catalogue_->change_mutex());
   // Waits for the background work on each tablet, and frees its memtables in a turn among the
   // writes of its server. A tablet that has to wait holds up no other, and what is done is not done
   // again.
-  absl::Status FreeMemory(uint64_t table_id, Patience patience, const CallLimits& limits);
+  absl::Status FreeMemory(uint64_t table_id, IfStalled if_stalled, const CallLimits& limits);
   void RecordFreed(uint64_t table_id, const HostedTablet& freed);
   // The last step, after FreeMemory: METADATA forgets the tablets, and their files are removed.
   // After an error, nothing is forgotten here.
   absl::Status ForgetTablets(uint64_t table_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  absl::Status FinishDeletions(Patience patience, const CallLimits& limits);
-  // The ids of the tables whose deletions are to be finished; with kBrief, without those that have
+  absl::Status FinishDeletions(IfStalled if_stalled, const CallLimits& limits);
+  // The ids of the tables whose deletions are to be finished; with kGiveUp, without those that have
   // failed just now.
-  std::vector<uint64_t> Deletions(Patience patience) const;
+  std::vector<uint64_t> Deletions(IfStalled if_stalled) const;
   // After a change of a schema's file that has returned an error: which of the two schemas the file
   // has. It has the old one if that is still there, or can be written again. kAfter: the change was
   // made, and cannot be undone. If the file can be neither written nor read, it is unknown, and
