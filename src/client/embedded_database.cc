@@ -350,7 +350,7 @@ absl::StatusOr<Transaction> EmbeddedDatabase::BeginTransaction(const CallOptions
 
 absl::StatusOr<std::shared_ptr<const Snapshot>> EmbeddedDatabase::TakeSnapshot() {
   BT_ENTER();
-  const std::shared_ptr<SnapshotList>& snapshots = impl_->environment()->snapshots;
+  const std::shared_ptr<SnapshotList>& snapshots = impl_->parts.snapshots;
   snapshots->AddUser();
   auto snapshot = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take(), true);
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
@@ -361,8 +361,7 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> EmbeddedDatabase::TakeSnapshot()
 absl::Status EmbeddedDatabase::Flush(std::string_view table, const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
   return impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
-    return impl_->environment()->background.FlushTablet(tablet.host->server(), tablet.tablet,
-                                                        limits);
+    return impl_->parts.background->FlushTablet(tablet.host->server(), tablet.tablet, limits);
   });
 }
 
@@ -370,8 +369,8 @@ absl::Status EmbeddedDatabase::Compact(std::string_view table, const CallOptions
   const CallLimits limits = LimitsOf(options);
   absl::Status damaged;  // does not stop compactions of the other tablets
   BT_RETURN_IF_ERROR(impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
-    const absl::Status compacted = impl_->environment()->background.CompactTablet(
-        tablet.host->server(), tablet.tablet, limits);
+    const absl::Status compacted =
+        impl_->parts.background->CompactTablet(tablet.host->server(), tablet.tablet, limits);
     if (!absl::IsDataLoss(compacted)) return compacted;
     damaged.Update(compacted);
     return absl::OkStatus();
@@ -382,8 +381,8 @@ absl::Status EmbeddedDatabase::Compact(std::string_view table, const CallOptions
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
                         impl_->schemas->Read(table, limits));
     for (const auto& host : impl_->cluster->servers()->Users()) {
-      BackgroundWork& background = impl_->environment()->background;
-      damaged.Update(background.EraseOldLog(host->server(), layout->table_id, limits));
+      damaged.Update(
+          impl_->parts.background->EraseOldLog(host->server(), layout->table_id, limits));
     }
   }
   return damaged;
@@ -393,8 +392,8 @@ absl::Status EmbeddedDatabase::WaitUntilQuiet(const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
   BT_ENTER();
   while (true) {
-    BT_RETURN_IF_ERROR(impl_->environment()->background.WaitUntilQuiet(limits));
-    if (impl_->environment()->options.read_only) return absl::OkStatus();
+    BT_RETURN_IF_ERROR(impl_->parts.background->WaitUntilQuiet(limits));
+    if (impl_->parts.read_only) return absl::OkStatus();
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits));
     BT_RETURN_IF_ERROR(master->tables()->FinishDeletions(limits));
     Upkeep* const upkeep = master->upkeep();
@@ -405,32 +404,32 @@ absl::Status EmbeddedDatabase::WaitUntilQuiet(const CallOptions& options) {
 
 void EmbeddedDatabase::PauseCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->environment()->background.PauseCompactions();
+  if (pass) impl_->parts.background->PauseCompactions();
 }
 
 void EmbeddedDatabase::ContinueCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->environment()->background.ContinueCompactions();
+  if (pass) impl_->parts.background->ContinueCompactions();
 }
 
 void EmbeddedDatabase::CancelCompactions() {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->environment()->background.CancelCompactions();
+  if (pass) impl_->parts.background->CancelCompactions();
 }
 
 void EmbeddedDatabase::SetCompactionRate(uint64_t bytes_per_second) {
   const CallGate::LongPass pass(&impl_->gate);
-  if (pass) impl_->option_changes.SetCompactionRate(impl_->cluster.get(), bytes_per_second);
+  if (pass) impl_->option_changes->SetCompactionRate(bytes_per_second);
 }
 
 absl::Status EmbeddedDatabase::SetOptions(const std::map<std::string, std::string>& values) {
   BT_ENTER();
-  return impl_->option_changes.Set(impl_->cluster.get(), values);
+  return impl_->option_changes->Set(values);
 }
 
 std::map<std::string, std::string> EmbeddedDatabase::ChangeableOptions() const {
   const CallGate::LongPass pass(&impl_->gate);
-  return pass ? OptionChanges::Get(*impl_->environment()) : std::map<std::string, std::string>();
+  return pass ? impl_->option_changes->Get() : std::map<std::string, std::string>();
 }
 
 absl::Status EmbeddedDatabase::Resume(const CallOptions& options) {

@@ -10,25 +10,82 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "cache/budget_access.h"
+#include "cluster/environment.h"
+#include "cluster/make_server.h"
 #include "commitlog/log_directory.h"
 
 namespace bigtable {
 
+Cluster::Cluster(std::unique_ptr<ClusterEnvironment> environment,
+                 ServerHost::SupersededFunction on_superseded)
+    : environment_(std::move(environment)),
+      on_superseded_(std::move(on_superseded)),
+      metadata_({.servers = &servers_,
+                 .root = &environment_->coordination.root,
+                 .snapshots = environment_->snapshots.get(),
+                 .clock = environment_->options.clock,
+                 .directory_lock = environment_->read_only()
+                                       ? nullptr
+                                       : environment_->storage.directory_lock.get(),
+                 .closing = &environment_->closing}),
+      servers_({.read_only = environment_->read_only(),
+                .storage = &environment_->storage,
+                .coordination = &environment_->coordination,
+                .budget = environment_->options.shared_memory_budget.get(),
+                .background = &environment_->background,
+                .unserved = &environment_->unserved,
+                .closing = &environment_->closing,
+                .info_log = &environment_->info_log,
+                .events = environment_->events.get()}) {
+  environment_->quotas.SetStorage([this] { return AddUpStorage(); });
+}
+
+Cluster::~Cluster() { StopBackground(); }
+
 absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(
     std::string_view path, const DatabaseOptions& options,
-    ClusterEnvironment::SupersededFunction on_superseded) {
+    ServerHost::SupersededFunction on_superseded) {
   BT_ASSIGN_OR_RETURN(std::unique_ptr<ClusterEnvironment> environment,
-                      ClusterEnvironment::Open(path, options, std::move(on_superseded)));
-  std::unique_ptr<Cluster> cluster(new Cluster(std::move(environment)));
-  cluster->servers_.Start(cluster->metadata_.table(), cluster->metadata_.root_rows());
+                      ClusterEnvironment::Open(path, options));
+  std::unique_ptr<Cluster> cluster(new Cluster(std::move(environment), std::move(on_superseded)));
+  cluster->servers_.Start(options.tablet_servers, [made_by = cluster.get()](ServerRole role) {
+    return made_by->MakeHost(role);
+  });
   return cluster;
 }
 
+std::shared_ptr<ServerHost> Cluster::MakeHost(ServerRole role) {
+  ClusterEnvironment* const shared = environment_.get();
+  MetadataTable* const of_users = metadata_.table();
+  TabletStore* const store =
+      role == ServerRole::kRoot ? static_cast<TabletStore*>(&shared->coordination.root) : of_users;
+  std::unique_ptr<TabletServer> server = MakeTabletServer(
+      shared, role, store,
+      [this, role](const CallLimits& limits) { return servers_.AttestCommitsOf(role, limits); });
+  ServerHost::Parts parts{.read_only = shared->read_only(),
+                          .storage = &shared->storage,
+                          .coordination = &shared->coordination,
+                          .background = &shared->background,
+                          .sequences = &shared->sequences,
+                          .layouts = &shared->layouts,
+                          .inherited_counters = &shared->inherited_counters,
+                          .notify_superseded = on_superseded_,
+                          .budget = shared->options.shared_memory_budget.get(),
+                          .access = shared->access.get(),
+                          .quotas = &shared->quotas,
+                          .info_log = &shared->info_log,
+                          .events = shared->events.get()};
+  return std::make_shared<ServerHost>(std::move(parts), role,
+                                      role == ServerRole::kUser ? of_users : metadata_.root_rows(),
+                                      std::move(server));
+}
+
 absl::Status Cluster::StartBackground(std::function<void()> on_progress) {
-  return servers_.StartBackground([this, on_progress = std::move(on_progress)] {
-    BudgetAccess::NotifyProgress(*environment_->options.shared_memory_budget);
-    on_progress();
-  });
+  return servers_.StartBackground(
+      environment_->options.compaction_threads, [this, on_progress = std::move(on_progress)] {
+        BudgetAccess::NotifyProgress(*environment_->options.shared_memory_budget);
+        on_progress();
+      });
 }
 
 void Cluster::SetServices(ServerSet::Services services) {
@@ -39,9 +96,11 @@ void Cluster::SetServices(ServerSet::Services services) {
 // --- Ending ---
 
 void Cluster::BeginClosing() {
-  environment_->is_closing = true;
+  environment_->closing.is_closing = true;
   environment_->background.BeginClosing();
 }
+
+void Cluster::BeginEnding() { environment_->closing.is_ending = true; }
 
 void Cluster::StopBackground() {
   // Before the threads stop: a writer that waits may be waiting for a compaction.
@@ -66,7 +125,7 @@ std::vector<TabletServer*> Cluster::InOrderOfEnding() const {
 absl::Status Cluster::Shutdown() {
   BeginEnding();
   for (TabletServer* server : InOrderOfEnding()) BT_RETURN_IF_ERROR(EndServer(server));
-  environment_->info_log.Info("closed ", environment_->directory.path());
+  environment_->info_log.Info("closed ", environment_->storage.directory.path());
   return absl::OkStatus();
 }
 
@@ -80,7 +139,8 @@ absl::Status Cluster::EndServer(TabletServer* server) {
   BT_RETURN_IF_ERROR(server->state().Release());
   // Its segments are closed before they are removed, unless a reader still pins them.
   server->log().Drop();
-  return RemoveLog(environment_->file_system, environment_->directory.log_of(server->name()));
+  return RemoveLog(environment_->storage.file_system,
+                   environment_->storage.directory.log_of(server->name()));
 }
 
 void Cluster::AbandonOpening() {
@@ -99,7 +159,7 @@ void Cluster::AbandonOpening() {
 absl::Status Cluster::Resume(const CallLimits& limits) {
   BackgroundWork& background = environment_->background;
   // Before new logs are started, which keep no part of these batches.
-  BT_RETURN_IF_ERROR(environment_->void_batches->WritePending(limits));
+  BT_RETURN_IF_ERROR(environment_->batches.void_batches->WritePending(limits));
   std::vector<TabletServer*> failed = servers_.AllTabletServers();
   std::erase_if(failed, [](TabletServer* server) {
     // A server that has ended will be replaced.
@@ -123,8 +183,9 @@ absl::Status Cluster::Resume(const CallLimits& limits) {
   }
   background.ClearError();
   if (environment_->events != nullptr) {
-    environment_->events->Push(&EventListener::OnResumed,
-                               {.time = absl::Now(), .path = environment_->directory.path()});
+    environment_->events->Push(
+        &EventListener::OnResumed,
+        {.time = absl::Now(), .path = environment_->storage.directory.path()});
   }
   return absl::OkStatus();
 }

@@ -19,12 +19,15 @@
 #include "bigtable/options.h"
 #include "bigtable/statistics.h"
 
-#include "cluster/environment.h"
 #include "cluster/local_metadata.h"
+#include "cluster/server_host.h"
+#include "cluster/server_role.h"
 #include "cluster/server_set.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
+
+struct ClusterEnvironment;
 
 // Thread-safe once opened.
 class Cluster {
@@ -32,11 +35,13 @@ class Cluster {
   // Arguments and errors as of ClusterEnvironment::Open.
   static absl::StatusOr<std::unique_ptr<Cluster>> Open(
       std::string_view path, const DatabaseOptions& options,
-      ClusterEnvironment::SupersededFunction on_superseded);
-  ~Cluster() { StopBackground(); }
+      ServerHost::SupersededFunction on_superseded);
+  ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
+  // For those that assemble a master or a database, and give their parts what these use
+  // (cluster/environment.h).
   ClusterEnvironment* environment() { return environment_.get(); }
   ServerSet* servers() { return &servers_; }
   LocalMetadata* metadata() { return &metadata_; }
@@ -48,7 +53,7 @@ class Cluster {
   // background work, and merging compactions are cancelled.
   void BeginClosing();
   // There is no master any more: no call waits for METADATA either.
-  void BeginEnding() { environment_->is_ending = true; }
+  void BeginEnding();
   // Stops the background threads. Whatever they wait for ends early.
   void StopBackground();
   // Flushes everything and closes the logs, so that the next opening finds none. Requires that no
@@ -69,13 +74,10 @@ class Cluster {
   absl::Status background_error() const;
 
  private:
-  explicit Cluster(std::unique_ptr<ClusterEnvironment> environment)
-      : environment_(std::move(environment)),
-        metadata_(environment_.get(), &servers_),
-        servers_(environment_.get()) {
-    environment_->quotas.SetStorage([this] { return AddUpStorage(); });
-  }
+  Cluster(std::unique_ptr<ClusterEnvironment> environment,
+          ServerHost::SupersededFunction on_superseded);
 
+  std::shared_ptr<ServerHost> MakeHost(ServerRole role);
   // For quotas.
   StoredBytes AddUpStorage() const;
   void RemoveHolders();
@@ -85,6 +87,7 @@ class Cluster {
   absl::Status EndServer(TabletServer* server);
 
   const std::unique_ptr<ClusterEnvironment> environment_;
+  const ServerHost::SupersededFunction on_superseded_;
   LocalMetadata metadata_;  // knows the servers, and they write to it until they end
   ServerSet servers_;
 };

@@ -11,13 +11,9 @@
 
 namespace bigtable {
 
-ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOptions& given,
-                                       SupersededFunction on_superseded)
-    : directory(path),
-      options(given),
+ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOptions& given)
+    : options(given),
       live(given),
-      file_system(given.file_system),
-      notify_superseded(std::move(on_superseded)),
       events(given.event_listener != nullptr
                  ? std::make_unique<ListenerQueue>(given.event_listener, given.log_sink)
                  : nullptr),
@@ -26,55 +22,57 @@ ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOpti
                                   : nullptr),
       rate_limiter(given.compaction_rate),
       snapshots(std::make_shared<SnapshotList>(&sequences, given.clock)),
-      server_names(&sequences),
-      small_files(file_system, directory.lock_service()),
-      files(std::make_shared<FilePool>(file_system, FilePool::CapacityFor(given.max_open_files))),
-      open_tables(file_system, given.read_mode, given.shared_memory_budget, files),
-      root(&small_files),
+      storage(path, given),
+      coordination(storage.file_system, storage.directory, &sequences),
       background(&info_log) {}
 
 ClusterEnvironment::~ClusterEnvironment() {
   background.Stop();
-  files->Detach();
+  storage.files->Detach();
 }
 
 absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
-    std::string_view path, const DatabaseOptions& options, SupersededFunction on_superseded) {
-  std::unique_ptr<ClusterEnvironment> opened(
-      new ClusterEnvironment(path, options, std::move(on_superseded)));
+    std::string_view path, const DatabaseOptions& options) {
+  std::unique_ptr<ClusterEnvironment> opened(new ClusterEnvironment(path, options));
   if (opened->events != nullptr) BT_RETURN_IF_ERROR(opened->events->Start());
-  BT_ASSIGN_OR_RETURN(opened->directory_lock,
-                      OpenDirectory(opened->directory, options, &opened->root));
+  ClusterStorage& storage = opened->storage;
+  ClusterCoordination& coordination = opened->coordination;
+  BT_ASSIGN_OR_RETURN(storage.directory_lock,
+                      OpenDirectory(storage.directory, options, &coordination.root));
   BT_ASSIGN_OR_RETURN(
-      opened->lock_service,
-      LocalLockService::Open(options.file_system, opened->directory.lock_service(), SteadyClock()));
-  BT_ASSIGN_OR_RETURN(
-      opened->session,
-      opened->lock_service->OpenSession({.owner = "cluster", .lease = absl::InfiniteDuration()}));
-  opened->access = std::make_unique<AccessControl>(opened->session.get());
-  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(opened->session.get()).Read());
+      coordination.lock_service,
+      LocalLockService::Open(storage.file_system, storage.directory.lock_service(), SteadyClock()));
+  BT_ASSIGN_OR_RETURN(coordination.session,
+                      coordination.lock_service->OpenSession(
+                          {.owner = "cluster", .lease = absl::InfiniteDuration()}));
+  LockSession* const session = coordination.session.get();
+  opened->access = std::make_unique<AccessControl>(session);
+  BT_ASSIGN_OR_RETURN(const QuotaSet quotas, QuotaStore(session).Read());
   opened->quotas.Use(quotas);
-  opened->void_batches = std::make_unique<VoidBatches>(opened->session.get());
-  BT_RETURN_IF_ERROR(opened->void_batches->Load());
-  for (const VoidBatches::Batch& batch : opened->void_batches->All()) {
+  Batches& batches = opened->batches;
+  batches.void_batches = std::make_unique<VoidBatches>(session);
+  BT_RETURN_IF_ERROR(batches.void_batches->Load());
+  for (const VoidBatches::Batch& batch : batches.void_batches->All()) {
     opened->sequences.AdvanceTo(batch.last);
   }
-  opened->batch_writer = std::make_unique<BatchWriter>(
-      &opened->sequences, opened->void_batches.get(), &opened->batch_log_sync);
+  batches.writer = std::make_unique<BatchWriter>(&opened->sequences, batches.void_batches.get(),
+                                                 &batches.log_sync);
   BT_RETURN_IF_ERROR(opened->StartNumbers());
-  BT_RETURN_IF_ERROR(opened->root.Load());
+  BT_RETURN_IF_ERROR(coordination.root.Load());
   return opened;
 }
 
 absl::Status ClusterEnvironment::StartNumbers() {
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                      file_system->ListDirectory(directory.sstables()));
+                      storage.file_system->ListDirectory(storage.directory.sstables()));
   for (const std::string& name : names) {
-    if (const auto number = DatabaseDirectory::SSTableNumber(name)) file_numbers.AdvanceTo(*number);
+    if (const auto number = DatabaseDirectory::SSTableNumber(name)) {
+      storage.file_numbers.AdvanceTo(*number);
+    }
   }
-  ServerDirectory servers(file_system, session.get(), directory);
+  ServerDirectory servers(storage.file_system, coordination.session.get(), storage.directory);
   BT_RETURN_IF_ERROR(servers.Load());
-  server_names.StartAfter(servers.last_number());
+  coordination.server_names.StartAfter(servers.last_number());
   return absl::OkStatus();
 }
 

@@ -9,23 +9,36 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
-#include "cluster/environment.h"
+#include "bigtable/clock.h"
+#include "bigtable/file_system.h"
+
+#include "cluster/closing_state.h"
 #include "cluster/server_set.h"
 #include "metadata/metadata_client.h"
 #include "metadata/metadata_table.h"
+#include "metadata/root_tablet.h"
+#include "tablet/snapshot_list.h"
 
 namespace bigtable {
 
 // Thread-safe.
 class LocalMetadata final : public MetadataServers {
  public:
-  // Both outlive this.
-  LocalMetadata(ClusterEnvironment* environment, ServerSet* servers)
-      : environment_(environment),
-        servers_(servers),
-        client_(this, environment->snapshots.get()),
-        table_(&client_, environment->options.clock),
-        root_rows_(&client_, environment->options.clock) {}
+  struct Parts {
+    const ServerSet* servers = nullptr;
+    const RootTablet* root = nullptr;
+    SnapshotList* snapshots = nullptr;
+    Clock* clock = nullptr;
+    const FileLock* directory_lock = nullptr;  // null: the database is read-only
+    const ClosingState* closing = nullptr;
+  };
+
+  // All outlive this.
+  explicit LocalMetadata(const Parts& parts)
+      : parts_(parts),
+        client_(this, parts.snapshots),
+        table_(&client_, parts.clock),
+        root_rows_(&client_, parts.clock) {}
   LocalMetadata(const LocalMetadata&) = delete;
   LocalMetadata& operator=(const LocalMetadata&) = delete;
 
@@ -41,7 +54,7 @@ class LocalMetadata final : public MetadataServers {
   absl::Status error() const;
 
   // MetadataServers.
-  std::string RootServer() override { return environment_->root.server(); }
+  std::string RootServer() override { return parts_.root->server(); }
   DataService* FindService(std::string_view server) override;
   bool HasEnded(std::string_view server) override;
   absl::Duration RetryTimeout() override;
@@ -49,8 +62,7 @@ class LocalMetadata final : public MetadataServers {
   bool HaveFailed() override { return !error().ok(); }
 
  private:
-  ClusterEnvironment* const environment_;
-  ServerSet* const servers_;
+  const Parts parts_;
   MetadataClient client_;
   MetadataTable table_;
   MetadataTable root_rows_;

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "cache/scan_cache.h"
+#include "cluster/environment.h"
 
 namespace bigtable {
 namespace {
@@ -26,7 +27,7 @@ TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) 
   const bool metadata = role != ServerRole::kUser;
   const uint64_t budget = database.shared_memory_budget->limit();
   TabletServerOptions options;
-  options.memtable_size = MemtableSize(environment, role);
+  options.memtable_size = MemtableSize(*database.shared_memory_budget, environment.live, role);
   // A budget holds some dozens of segments.
   options.log_segment_size =
       std::clamp<uint64_t>(PowerOfTwo(budget / 32), 64 << 10, database.log_segment_size);
@@ -35,27 +36,27 @@ TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) 
   }
   options.log_segment_size &= ~uint64_t{4095};
   options.write_groups = WriteGroups(database);
-  if (!metadata) options.batches = &environment.batch_log_sync;
+  if (!metadata) options.batches = &environment.batches.log_sync;
   options.max_log_bytes =
       metadata ? 4 * options.log_segment_size : std::max(budget / 4, 4 * options.log_segment_size);
   return options;
 }
 
 // The last tablet to drop its reference to a file deletes the file.
-void ReleaseFile(ClusterEnvironment* environment, uint64_t number) {
-  if (!environment->shared_files.Release(number)) return;
+void ReleaseFile(ClusterStorage* storage, InfoLog* info_log, uint64_t number) {
+  if (!storage->shared_files.Release(number)) return;
   // The sweep may have removed the file meanwhile.
-  const absl::Status removed = environment->files->Remove(environment->directory.sstable(number));
+  const absl::Status removed = storage->files->Remove(storage->directory.sstable(number));
   if (removed.ok() || absl::IsNotFound(removed)) return;
-  environment->info_log.Warning("an obsolete SSTable was not removed: ", ToStd(removed.message()));
+  info_log->Warning("an obsolete SSTable was not removed: ", ToStd(removed.message()));
 }
 
 }  // namespace
 
-uint64_t MemtableSize(const ClusterEnvironment& environment, ServerRole role) {
+uint64_t MemtableSize(const MemoryBudget& budget, const LiveOptions& live, ServerRole role) {
   constexpr uint64_t kMostOfMetadata = 1 << 20;
-  const uint64_t most = environment.options.shared_memory_budget->limit() / 4;
-  const uint64_t given = environment.live.memtable_size;
+  const uint64_t most = budget.limit() / 4;
+  const uint64_t given = live.memtable_size;
   const uint64_t size = given != 0 ? given : std::clamp<uint64_t>(most, 64 << 10, 64 << 20);
   return std::min(size, role == ServerRole::kUser ? most : std::min(most, kMostOfMetadata));
 }
@@ -67,8 +68,13 @@ std::unique_ptr<TabletServer> MakeTabletServer(
   const bool metadata = role != ServerRole::kUser;
   const TabletServerOptions options = OptionsOf(*environment, role);
 
+  ClusterStorage* const storage = &environment->storage;
+  InfoLog* const info_log = &environment->info_log;
+  QuotaControl* const quotas = &environment->quotas;
+  BackgroundWork* const background = &environment->background;
+
   TabletEnvironment of_tablets;
-  of_tablets.file_system = environment->file_system;
+  of_tablets.file_system = storage->file_system;
   of_tablets.clock = database.clock;
   of_tablets.budget = database.shared_memory_budget;
   of_tablets.store = store;
@@ -80,19 +86,18 @@ std::unique_ptr<TabletServer> MakeTabletServer(
   }
   of_tablets.rate_limiter = &environment->rate_limiter;
   of_tablets.events = environment->events.get();
-  of_tablets.open_tables = &environment->open_tables;
+  of_tablets.open_tables = &storage->open_tables;
   of_tablets.defers_files = !metadata;
   of_tablets.target_file_size = environment->live.target_file_size;
-  of_tablets.file_numbers = &environment->file_numbers;
-  of_tablets.path_of = [environment](uint64_t number) {
-    return environment->directory.sstable(number);
-  };
-  if (!metadata) of_tablets.on_version = [environment] { environment->quotas.MarkChanged(); };
+  of_tablets.file_numbers = &storage->file_numbers;
+  of_tablets.path_of = [storage](uint64_t number) { return storage->directory.sstable(number); };
+  if (!metadata) of_tablets.on_version = [quotas] { quotas->MarkChanged(); };
   of_tablets.attest_commits = std::move(attest_commits);
-  of_tablets.remove_file = [environment](uint64_t number) { ReleaseFile(environment, number); };
+  of_tablets.remove_file = [storage, info_log](uint64_t number) {
+    ReleaseFile(storage, info_log, number);
+  };
   return std::make_unique<TabletServer>(options, std::move(of_tablets), &environment->sequences,
-                                        &environment->info_log,
-                                        [environment] { environment->background.Wake(); });
+                                        info_log, [background] { background->Wake(); });
 }
 
 }  // namespace bigtable

@@ -9,15 +9,20 @@
 
 #include "absl/status/status.h"
 
-#include "cluster/environment.h"
+#include "bigtable/memory_budget.h"
+
+#include "base/call_limits.h"
+#include "cluster/live_options.h"
 #include "cluster/server_role.h"
 #include "tablet/tablet_state.h"
 #include "tabletserver/tablet_server.h"
 
 namespace bigtable {
 
+struct ClusterEnvironment;
+
 // The size at which a memtable of such a server is rotated, with the options as they are now.
-uint64_t MemtableSize(const ClusterEnvironment& environment, ServerRole role);
+uint64_t MemtableSize(const MemoryBudget& budget, const LiveOptions& live, ServerRole role);
 
 // All arguments outlive the server. `store` commits the changes of its tablets, and
 // `attest_commits` makes sure that damage to these commits is noticed

@@ -40,19 +40,17 @@ void RemoveFilesOf(const Tablet& tablet) {
 
 }  // namespace
 
-ServerHost::ServerHost(ClusterEnvironment* environment, ServerRole role, MetadataTable* metadata,
+ServerHost::ServerHost(Parts parts, ServerRole role, MetadataTable* metadata,
                        std::unique_ptr<TabletServer> server)
-    : environment_(environment),
+    : parts_(std::move(parts)),
       role_(role),
       metadata_(metadata),
       server_(std::move(server)),
-      write_controller_(environment->options.shared_memory_budget.get(), server_.get(),
-                        &environment->background, environment->events.get(),
-                        &environment->info_log),
+      write_controller_(parts_.budget, server_.get(), parts_.background, parts_.events,
+                        parts_.info_log),
       data_path_(server_.get(), role == ServerRole::kUser ? &write_controller_ : nullptr,
-                 environment->access.get(),
-                 role == ServerRole::kUser ? &environment->quotas : nullptr,
-                 WritesOf(role, environment->read_only())),
+                 parts_.access, role == ServerRole::kUser ? parts_.quotas : nullptr,
+                 WritesOf(role, parts_.read_only)),
       data_server_(&data_path_) {}
 
 // --- Checks of commands ---
@@ -100,15 +98,15 @@ absl::Status ServerHost::Start(MasterEpoch master) {
   BT_RETURN_IF_ERROR(CheckMaster(master));
   if (server_->log().started()) return absl::OkStatus();
   // In a read-only database a server has a name and no log.
-  if (environment_->read_only() && !server_->environment()->server.empty()) return absl::OkStatus();
-  const std::string name = environment_->server_names.Take(role_);
-  if (environment_->read_only()) {
+  if (parts_.read_only && !server_->environment()->server.empty()) return absl::OkStatus();
+  const std::string name = parts_.coordination->server_names.Take(role_);
+  if (parts_.read_only) {
     server_->mutable_environment()->server = name;
     return absl::OkStatus();
   }
-  absl::Status started =
-      server_->Start(name, environment_->directory.log_of(name), environment_->lock_service.get());
-  if (!started.ok()) environment_->server_names.Remove(name);
+  absl::Status started = server_->Start(name, parts_.storage->directory.log_of(name),
+                                        parts_.coordination->lock_service.get());
+  if (!started.ok()) parts_.coordination->server_names.Remove(name);
   return started;
 }
 
@@ -133,48 +131,47 @@ absl::Status ServerHost::OpenAndServe(MasterEpoch master, const TableLayout& lay
   BT_RETURN_IF_ERROR(CheckFit(if_refusing));
   std::string location;
   BT_ASSIGN_OR_RETURN(const TabletState state, ReadState(id, &location));
-  environment_->sequences.AdvanceTo(LargestSequence(state));
-  BT_ASSIGN_OR_RETURN(
-      std::shared_ptr<Tablet> tablet,
-      Tablet::Open(server_->environment(), environment_->layouts.Share(layout), state));
+  parts_.sequences->AdvanceTo(LargestSequence(state));
+  BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
+                      Tablet::Open(server_->environment(), parts_.layouts->Share(layout), state));
   BT_RETURN_IF_ERROR(Recover(tablet, logs));
-  environment_->inherited_counters.PassOn(tablet.get());
+  parts_.inherited_counters->PassOn(tablet.get());
   MutexLock lock(&mutex_);
   BT_RETURN_IF_ERROR(CheckMaster(master));
   BT_RETURN_IF_ERROR(CheckFit(if_refusing));
   // A tablet that is loaded here again needs no write to METADATA, which may be what has failed.
   if (location != server_->name()) BT_RETURN_IF_ERROR(SetLocation(id));
   // Everything in the tablet was given its sequence number before.
-  server_->AdvanceVisible(environment_->sequences.last());
+  server_->AdvanceVisible(parts_.sequences->last());
   server_->AddTablet(std::move(tablet));
   return absl::OkStatus();
 }
 
 absl::StatusOr<TabletState> ServerHost::ReadState(const TabletId& id, std::string* location) const {
   if (role_ != ServerRole::kRoot) return metadata()->ReadTablet(id, location);
-  *location = environment_->root.server();
-  return environment_->root.state();
+  *location = parts_.coordination->root.server();
+  return parts_.coordination->root.state();
 }
 
 absl::Status ServerHost::SetLocation(const TabletId& id) {
   if (role_ != ServerRole::kRoot) return metadata()->SetLocation(id, server_->name());
-  return environment_->root.SetServer(server_->name(), environment_->read_only());
+  return parts_.coordination->root.SetServer(server_->name(), parts_.read_only);
 }
 
 absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
                                  const std::vector<DeadLog*>& logs) {
   constexpr const char* kWhy = "nobody else writes to a tablet that is being loaded";
   server_writer.Assume(kWhy);
-  const bool read_only = environment_->read_only();
+  const bool read_only = parts_.read_only;
   const uint64_t most_memory = server_->environment()->memtable_size;
   const auto write_out = [&]() -> absl::Status {
     server_writer.Assume(kWhy);
-    const SequenceNumber last = environment_->sequences.last();
+    const SequenceNumber last = parts_.sequences->last();
     // The redo point says that this server has flushed or logged its own mutations up to `last`,
     // too (batch_recovery.h). It has those of the present turn only afterwards.
     BT_RETURN_IF_ERROR(server_->AwaitTurn(CallLimits()));
     for (size_t group = 0; group < tablet->writer()->groups(); ++group) tablet->Rotate(group, last);
-    return environment_->background.FlushClaimed(server_.get(), tablet);
+    return parts_.background->FlushClaimed(server_.get(), tablet);
   };
   SequenceNumber after = kMaxSequence;
   for (size_t group = 0; group < tablet->writer()->groups(); ++group) {
@@ -200,8 +197,8 @@ absl::Status ServerHost::Unload(MasterEpoch master, const TabletId& id, const Ca
   while (true) {
     BT_RETURN_IF_ERROR(limits.Check());
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> tablet, FindTablet(id));
-    BT_RETURN_IF_ERROR(environment_->background.FlushTablet(server_.get(), tablet, limits));
-    const TabletClaim claim(&environment_->background, {tablet}, limits);
+    BT_RETURN_IF_ERROR(parts_.background->FlushTablet(server_.get(), tablet, limits));
+    const TabletClaim claim(parts_.background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     LimitedLock lock(&mutex_, limits);
     BT_RETURN_IF_ERROR(lock.status());
@@ -210,8 +207,8 @@ absl::Status ServerHost::Unload(MasterEpoch master, const TabletId& id, const Ca
     BT_RETURN_IF_ERROR(StopAndFlush(tablet, limits));
     tablet->flags().MarkSuperseded();
     server_->ForgetTablet(*tablet);
-    environment_->inherited_counters.Keep(*tablet);
-    environment_->notify_superseded(*tablet);
+    parts_.inherited_counters->Keep(*tablet);
+    parts_.notify_superseded(*tablet);
     return absl::OkStatus();
   }
 }
@@ -220,7 +217,7 @@ absl::Status ServerHost::StopAndFlush(const std::shared_ptr<Tablet>& tablet,
                                       const CallLimits& limits) {
   BT_RETURN_IF_ERROR(CheckServing());
   BT_RETURN_IF_ERROR(server_->StopTablet(tablet.get(), limits));
-  absl::Status status = environment_->background.FlushClaimed(server_.get(), tablet);
+  absl::Status status = parts_.background->FlushClaimed(server_.get(), tablet);
   if (!status.ok()) tablet->flags().SetStopped(false);
   return status;
 }
@@ -237,15 +234,15 @@ void ServerHost::End() {
   }
   server_->WaitForEnd();
   for (const std::shared_ptr<Tablet>& tablet : dropped) {
-    environment_->background.WaitForTablet(tablet.get());
+    parts_.background->WaitForTablet(tablet.get());
   }
   for (const std::shared_ptr<Tablet>& tablet : tablets) {
     tablet->flags().SetStopped(true);
-    environment_->background.WaitForTablet(tablet.get());
+    parts_.background->WaitForTablet(tablet.get());
     tablet->flags().MarkSuperseded();
     server_->ForgetTablet(*tablet);
-    environment_->inherited_counters.Keep(*tablet);
-    environment_->notify_superseded(*tablet);
+    parts_.inherited_counters->Keep(*tablet);
+    parts_.notify_superseded(*tablet);
   }
   ABSL_ASSERT(server_->tablets().size() == 0 && "a server that has ended serves nothing");
 }
@@ -263,7 +260,7 @@ absl::Status ServerHost::Split(MasterEpoch master, uint64_t table_id, std::strin
     if (tablet->rows().begin() == row) {
       return absl::AlreadyExistsError(Cat("a tablet begins with ", Quoted(row), " already"));
     }
-    const TabletClaim claim(&environment_->background, {tablet}, limits);
+    const TabletClaim claim(parts_.background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     BT_RETURN_IF_ERROR(server_->AwaitTurn(limits));
     LimitedLock lock(&mutex_, limits);
@@ -284,13 +281,13 @@ absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std
   for (const auto& [id, group] : state.groups) {
     for (const TabletFile& file : group.files) {
       if (MayHaveRowsOf(file.info, left) && MayHaveRowsOf(file.info, right)) {
-        environment_->shared_files.Share(file.info.file_number);
+        parts_.storage->shared_files.Share(file.info.file_number);
       }
     }
   }
   server_->SplitTablet(tablet, row,
-                       [&](const Tablet::Halves&) { environment_->notify_superseded(*tablet); });
-  environment_->info_log.Info("split a tablet of table ", tablet->table_id(), " at ", Quoted(row));
+                       [&](const Tablet::Halves&) { parts_.notify_superseded(*tablet); });
+  parts_.info_log->Info("split a tablet of table ", tablet->table_id(), " at ", Quoted(row));
   Notify(&EventListener::OnTabletSplit, *tablet, row);
   return absl::OkStatus();
 }
@@ -299,7 +296,7 @@ absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std
 
 absl::Status ServerHost::Merge(MasterEpoch master, const TabletId& left_id,
                                const TabletId& right_id, const CallLimits& limits) {
-  BackgroundWork* const background = &environment_->background;
+  BackgroundWork* const background = parts_.background;
   while (true) {
     BT_RETURN_IF_ERROR(limits.Check());
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Tablet> left, FindTablet(left_id));
@@ -347,7 +344,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   }
   // Two tablets named such a file, and one tablet names it now.
   for (const uint64_t number : shared) {
-    static_cast<void>(environment_->shared_files.Release(number));
+    static_cast<void>(parts_.storage->shared_files.Release(number));
   }
   for (const auto& tablet : {left, right}) {
     (*merged)->counters()->Inherit(*tablet->counters());
@@ -355,9 +352,9 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
     server_->ForgetTablet(*tablet);
   }
   server_->AddTablet(*merged);
-  for (const auto& tablet : {left, right}) environment_->notify_superseded(*tablet);
-  environment_->info_log.Info("merged two tablets of table ", right->table_id(), " at ",
-                              Quoted(right->rows().begin()));
+  for (const auto& tablet : {left, right}) parts_.notify_superseded(*tablet);
+  parts_.info_log->Info("merged two tablets of table ", right->table_id(), " at ",
+                        Quoted(right->rows().begin()));
   Notify(&EventListener::OnTabletsMerged, **merged, right->rows().begin());
   return absl::OkStatus();
 }
@@ -373,7 +370,7 @@ absl::Status ServerHost::Empty(MasterEpoch master, const TabletId& id, const Row
       return absl::NotFoundError(
           Cat("the tablet with row ", Quoted(rows.begin()), " was split or merged"));
     }
-    const TabletClaim claim(&environment_->background, {tablet}, limits);
+    const TabletClaim claim(parts_.background, {tablet}, limits);
     BT_RETURN_IF_ERROR(claim.status());
     {
       LimitedLock lock(&mutex_, limits);
@@ -409,11 +406,11 @@ absl::Status ServerHost::EmptyClaimed(const std::shared_ptr<Tablet>& tablet,
   tablet->flags().MarkSuperseded();
   server_->ForgetTablet(*tablet);
   // An atomic operation that has read a dropped row must not find it unchanged.
-  server_->AdvanceVisible(environment_->sequences.last());
+  server_->AdvanceVisible(parts_.sequences->last());
   server_->AddTablet(*std::move(empty));
-  environment_->notify_superseded(*tablet);
-  environment_->info_log.Info("dropped the rows of a tablet of table ", tablet->table_id(),
-                              " from ", Quoted(tablet->rows().begin()));
+  parts_.notify_superseded(*tablet);
+  parts_.info_log->Info("dropped the rows of a tablet of table ", tablet->table_id(), " from ",
+                        Quoted(tablet->rows().begin()));
   return absl::OkStatus();
 }
 
@@ -444,7 +441,7 @@ absl::StatusOr<std::vector<TabletStep>> ServerHost::StepsToEmpty(
 
 void ServerHost::Notify(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
                         std::string_view row) const {
-  if (ListenerQueue* const events = environment_->events.get()) {
+  if (ListenerQueue* const events = parts_.events) {
     events->Push(function, {.time = absl::Now(),
                             .table = tablet.Layout()->name,
                             .row = std::string(row),
@@ -475,7 +472,7 @@ absl::Status ServerHost::SetLayout(MasterEpoch master, const TableLayout& layout
   BT_RETURN_IF_ERROR(CheckMaster(master));
   for (const std::shared_ptr<Tablet>& tablet : server_->tablets().Of(layout.table_id)) {
     if (*tablet->Layout() == layout) continue;
-    server_->SetLayout(tablet.get(), environment_->layouts.Share(layout));
+    server_->SetLayout(tablet.get(), parts_.layouts->Share(layout));
   }
   return absl::OkStatus();
 }
@@ -500,7 +497,7 @@ void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped) {
     MutexLock lock(&mutex_);
     if (std::erase(dropped_, dropped) == 0) return;  // another master has done it
   }
-  environment_->notify_superseded(*dropped);
+  parts_.notify_superseded(*dropped);
   RemoveFilesOf(*dropped);
   // Tables that users hold keep the tablet, but not its files.
   dropped->DropFiles();

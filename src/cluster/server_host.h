@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,16 +32,27 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/memory_budget.h"
+
+#include "admission/access_control.h"
+#include "admission/quota_control.h"
 #include "admission/write_controller.h"
+#include "background/background_work.h"
 #include "base/call_limits.h"
+#include "base/info_log.h"
 #include "base/mutex.h"
+#include "base/sequence.h"
 #include "base/steady_time.h"
-#include "cluster/environment.h"
+#include "cluster/coordination.h"
 #include "cluster/server_role.h"
+#include "cluster/storage.h"
 #include "metadata/metadata_table.h"
+#include "monitoring/listener_queue.h"
 #include "recovery/dead_log.h"
+#include "schema/layout_pool.h"
 #include "serving/data_path.h"
 #include "serving/data_server.h"
+#include "tablet/inherited_counters.h"
 #include "tablet/tablet.h"
 #include "tabletserver/tablet_server.h"
 
@@ -62,8 +74,31 @@ using MasterEpoch = uint64_t;
 // Thread-safe.
 class ServerHost {
  public:
-  // `environment` and `metadata`, METADATA's rows for tablets of this role, outlive this.
-  ServerHost(ClusterEnvironment* environment, ServerRole role, MetadataTable* metadata,
+  // A tablet was superseded: drop what is cached of it. Called on any thread, also inside the
+  // group commit queue, so it must not wait.
+  using SupersededFunction = std::function<void(const Tablet&)>;
+
+  // What the hosts of a process share. All outlive this.
+  struct Parts {
+    bool read_only = false;
+    ClusterStorage* storage = nullptr;
+    ClusterCoordination* coordination = nullptr;
+    BackgroundWork* background = nullptr;  // of the servers
+    SequenceSource* sequences = nullptr;
+    LayoutPool* layouts = nullptr;
+    InheritedCounters* inherited_counters = nullptr;
+    SupersededFunction notify_superseded;
+    // For calls that reach the server.
+    MemoryBudget* budget = nullptr;
+    AccessControl* access = nullptr;
+    QuotaControl* quotas = nullptr;
+    // For reports.
+    InfoLog* info_log = nullptr;
+    ListenerQueue* events = nullptr;  // null: there is no listener
+  };
+
+  // `metadata`, METADATA's rows for tablets of this role, outlives this.
+  ServerHost(Parts parts, ServerRole role, MetadataTable* metadata,
              std::unique_ptr<TabletServer> server);
 
   ServerRole role() const { return role_; }
@@ -166,7 +201,7 @@ class ServerHost {
   void Notify(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
               std::string_view row) const;
 
-  ClusterEnvironment* const environment_;
+  const Parts parts_;
   const ServerRole role_;
   MetadataTable* const metadata_;
   const std::unique_ptr<TabletServer> server_;

@@ -39,43 +39,30 @@ std::shared_ptr<ServerHost> FindByName(const std::vector<std::shared_ptr<ServerH
 
 }  // namespace
 
-void ServerSet::Start(MetadataTable* metadata, MetadataTable* root_rows) {
-  metadata_ = metadata;
-  root_rows_ = root_rows;
+void ServerSet::Start(int user_servers, MakeHostFunction make_host) {
+  make_host_ = std::move(make_host);
   std::vector<std::shared_ptr<ServerHost>> servers;
-  for (const ServerRole role : kMetadataRoles) servers.push_back(MakeHost(role));
-  for (int i = 0; i < environment_->options.tablet_servers; ++i) {
-    servers.push_back(MakeHost(ServerRole::kUser));
-  }
+  for (const ServerRole role : kMetadataRoles) servers.push_back(make_host_(role));
+  for (int i = 0; i < user_servers; ++i) servers.push_back(make_host_(ServerRole::kUser));
   MutexLock lock(&mutex_);
   servers_ = std::move(servers);
 }
 
-std::shared_ptr<ServerHost> ServerSet::MakeHost(ServerRole role) {
-  TabletStore* const store =
-      role == ServerRole::kRoot ? static_cast<TabletStore*>(&environment_->root) : metadata_;
-  return std::make_shared<ServerHost>(
-      environment_, role, role == ServerRole::kUser ? metadata_ : root_rows_,
-      MakeTabletServer(environment_, role, store, [this, role](const CallLimits& limits) {
-        return AttestCommitsOf(role, limits);
-      }));
-}
-
-void ServerSet::UpdateSizes() {
+void ServerSet::UpdateSizes(const LiveOptions& live) {
   MutexLock replace_lock(&replace_mutex_);  // a server that is being made may have the old sizes
   for (const std::shared_ptr<ServerHost>& host : All()) {
     TabletEnvironment* const of_tablets = host->server()->mutable_environment();
-    of_tablets->memtable_size = MemtableSize(*environment_, host->role());
-    of_tablets->target_file_size = environment_->live.target_file_size;
+    of_tablets->memtable_size = MemtableSize(*parts_.budget, live, host->role());
+    of_tablets->target_file_size = live.target_file_size;
   }
 }
 
-absl::Status ServerSet::StartBackground(std::function<void()> on_progress) {
+absl::Status ServerSet::StartBackground(int compaction_threads, std::function<void()> on_progress) {
   MutexLock replace_lock(&replace_mutex_);  // METADATA's servers may be replaced already
-  BT_RETURN_IF_ERROR(environment_->background.Start(
-      AllTabletServers(), environment_->options.compaction_threads, std::move(on_progress)));
+  BT_RETURN_IF_ERROR(
+      parts_.background->Start(AllTabletServers(), compaction_threads, std::move(on_progress)));
   for (const auto& host : Users()) {
-    BudgetAccess::AddHolder(*environment_->options.shared_memory_budget, host->write_controller());
+    BudgetAccess::AddHolder(*parts_.budget, host->write_controller());
   }
   return absl::OkStatus();
 }
@@ -109,20 +96,20 @@ std::vector<std::shared_ptr<ServerHost>> ServerSet::OfRoleEver(ServerRole role) 
 }
 
 std::shared_ptr<ServerHost> ServerSet::Find(std::string_view name) const {
-  return FindByName(All(), name, environment_->read_only());
+  return FindByName(All(), name, parts_.read_only);
 }
 
 std::shared_ptr<ServerHost> ServerSet::FindEver(std::string_view name) const {
   MutexLock lock(&mutex_);
-  std::shared_ptr<ServerHost> found = FindByName(servers_, name, environment_->read_only());
-  return found != nullptr ? found : FindByName(ended_, name, environment_->read_only());
+  std::shared_ptr<ServerHost> found = FindByName(servers_, name, parts_.read_only);
+  return found != nullptr ? found : FindByName(ended_, name, parts_.read_only);
 }
 
 void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch epoch) {
   ABSL_ASSERT(ended->server()->state().ended() && ended->server()->tablets().size() == 0 &&
               "a server ends before it is replaced");
   MutexLock replace_lock(&replace_mutex_);
-  const std::shared_ptr<ServerHost> successor = MakeHost(ended->role());
+  const std::shared_ptr<ServerHost> successor = make_host_(ended->role());
   successor->Accept(epoch).IgnoreError();
   {
     MutexLock lock(&mutex_);
@@ -132,34 +119,32 @@ void ServerSet::Replace(const std::shared_ptr<ServerHost>& ended, MasterEpoch ep
     ended_.push_back(ended);
     // Under the mutex: a master that no longer finds the server must also find that its name is not
     // live. Otherwise it would load the tablets without the server's log.
-    environment_->server_names.Remove(ended->server()->name());
+    parts_.coordination->server_names.Remove(ended->server()->name());
   }
   if (ended->role() == ServerRole::kUser) {
-    MemoryBudget& budget = *environment_->options.shared_memory_budget;
-    BudgetAccess::RemoveHolder(budget, ended->write_controller());
-    BudgetAccess::AddHolder(budget, successor->write_controller());
+    BudgetAccess::RemoveHolder(*parts_.budget, ended->write_controller());
+    BudgetAccess::AddHolder(*parts_.budget, successor->write_controller());
   }
-  environment_->background.SetServers(AllTabletServers());
+  parts_.background->SetServers(AllTabletServers());
 }
 
 void ServerSet::FenceLost() {
   MutexLock lock(&fence_mutex_);
-  ServerDirectory servers(environment_->file_system, environment_->session.get(),
-                          environment_->directory);
+  ServerDirectory servers(parts_.storage->file_system, parts_.coordination->session.get(),
+                          parts_.storage->directory);
   for (const std::shared_ptr<ServerHost>& host : All()) {
     TabletServer* const server = host->server();
     if (server->state().serving() || server->state().ended()) continue;
     if (const absl::Status fenced = servers.Fence(server->name()); fenced.ok()) {
       server->state().MarkEnded();
       // When the database ends, servers release their locks themselves.
-      if (environment_->events != nullptr && !environment_->is_ending) {
-        environment_->events->Push(&EventListener::OnServerLost, {absl::Now(), server->name()});
+      if (parts_.events != nullptr && !parts_.closing->is_ending) {
+        parts_.events->Push(&EventListener::OnServerLost, {absl::Now(), server->name()});
       }
     } else {
       // The server may have its lock again.
-      environment_->info_log.Warning(
-          "server ", server->name(),
-          " has lost its lock and is not replaced: ", ToStd(fenced.message()));
+      parts_.info_log->Warning("server ", server->name(),
+                               " has lost its lock and is not replaced: ", ToStd(fenced.message()));
     }
   }
 }
@@ -237,7 +222,7 @@ absl::Status ServerSet::ForEachTablet(uint64_t table_id, const RowRange& rows,
                                       const CallLimits& limits,
                                       absl::FunctionRef<absl::Status()> is_there,
                                       TabletFunction function) {
-  const UnservedTablets& unserved = environment_->unserved;
+  const UnservedTablets& unserved = *parts_.unserved;
   RowRange left = rows;
   while (!left.empty()) {
     const std::string& row = left.begin();
@@ -248,10 +233,10 @@ absl::Status ServerSet::ForEachTablet(uint64_t table_id, const RowRange& rows,
       bool is_over;
       const absl::Status why = unserved.Why(table_id, row, &is_over);
       if (is_over) return why;
-      if (environment_->is_closing) {
+      if (parts_.closing->is_closing) {
         return absl::FailedPreconditionError("the database is being closed");
       }
-      environment_->background.WaitForProgress(absl::Milliseconds(1));
+      parts_.background->WaitForProgress(absl::Milliseconds(1));
       continue;
     }
     const RowRange& of_tablet = hosted.tablet->rows();
@@ -270,7 +255,7 @@ void ServerSet::CountSharedFiles() {
       std::set<uint64_t> files;
       tablet->State().AddFiles(&files);
       for (const uint64_t number : files) {
-        if (!named.insert(number).second) environment_->shared_files.Share(number);
+        if (!named.insert(number).second) parts_.storage->shared_files.Share(number);
       }
     }
   }

@@ -16,12 +16,20 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
+#include "bigtable/memory_budget.h"
+
+#include "background/background_work.h"
 #include "base/call_limits.h"
+#include "base/info_log.h"
 #include "base/mutex.h"
-#include "cluster/environment.h"
+#include "cluster/closing_state.h"
+#include "cluster/coordination.h"
+#include "cluster/live_options.h"
 #include "cluster/server_host.h"
 #include "cluster/server_role.h"
-#include "metadata/metadata_table.h"
+#include "cluster/storage.h"
+#include "cluster/unserved_tablets.h"
+#include "monitoring/listener_queue.h"
 #include "rpc/data_service.h"
 
 namespace bigtable {
@@ -29,19 +37,33 @@ namespace bigtable {
 // Thread-safe after Start().
 class ServerSet {
  public:
-  // `environment` outlives this.
-  explicit ServerSet(ClusterEnvironment* environment) : environment_(environment) {}
+  // What it uses besides the servers.
+  struct Parts {
+    bool read_only = false;
+    ClusterStorage* storage = nullptr;
+    ClusterCoordination* coordination = nullptr;
+    MemoryBudget* budget = nullptr;        // of the memtables of users' servers
+    BackgroundWork* background = nullptr;  // of the servers
+    const UnservedTablets* unserved = nullptr;
+    const ClosingState* closing = nullptr;
+    InfoLog* info_log = nullptr;
+    ListenerQueue* events = nullptr;  // null: there is no listener
+  };
+  // Makes a server without a log, a lock or a tablet.
+  using MakeHostFunction = std::function<std::shared_ptr<ServerHost>(ServerRole role)>;
+
+  // All outlive this.
+  explicit ServerSet(const Parts& parts) : parts_(parts) {}
   ServerSet(const ServerSet&) = delete;
   ServerSet& operator=(const ServerSet&) = delete;
 
-  // Makes METADATA's servers, and as many servers for users' tablets as the options say. None has a
-  // log, a lock or a tablet yet. `metadata` has METADATA's rows for users' tablets, and `root_rows`
-  // those for METADATA's own tablets. Both outlive this.
-  void Start(MetadataTable* metadata, MetadataTable* root_rows);
-  // Passes the sizes in ClusterEnvironment::live, which were changed, to all servers.
-  void UpdateSizes();
+  // Makes METADATA's servers, and so many servers for users' tablets. Those that replace them are
+  // made by the same function.
+  void Start(int user_servers, MakeHostFunction make_host);
+  // Passes the sizes in `live`, which were changed, to all servers.
+  void UpdateSizes(const LiveOptions& live);
   // Starts background work on their tablets: BackgroundWork::Start.
-  absl::Status StartBackground(std::function<void()> on_progress);
+  absl::Status StartBackground(int compaction_threads, std::function<void()> on_progress);
 
   // --- Servers ---
 
@@ -99,11 +121,8 @@ class ServerSet {
   void CountSharedFiles();
 
  private:
-  std::shared_ptr<ServerHost> MakeHost(ServerRole role);
-
-  ClusterEnvironment* const environment_;
-  MetadataTable* metadata_ = nullptr;
-  MetadataTable* root_rows_ = nullptr;
+  const Parts parts_;
+  MakeHostFunction make_host_;
 
   Mutex fence_mutex_;
   Mutex replace_mutex_;  // serializes Replace(); before mutex_

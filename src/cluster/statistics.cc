@@ -8,6 +8,7 @@
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
 #include "cluster/cluster.h"
+#include "cluster/environment.h"
 #include "tablet/group_statistics.h"
 #include "tablet/storage_usage.h"
 
@@ -51,16 +52,16 @@ void AddCompactions(const WorkMeter::Counters& counters, DatabaseStatistics* to)
   to->major_compactions = counters.major_compactions;
 }
 
-void AddMemory(const ClusterEnvironment& environment, DatabaseStatistics* to) {
-  MemoryBudget& budget = *environment.options.shared_memory_budget;
+void AddMemory(MemoryBudget& budget, const ScanCache* scan_cache, const FilePool& files,
+               DatabaseStatistics* to) {
   to->block_cache_hits = BudgetAccess::Cache(budget).hits();
   to->block_cache_misses = BudgetAccess::Cache(budget).misses();
-  if (environment.scan_cache != nullptr) {
-    to->scan_cache_hits = environment.scan_cache->hits();
-    to->scan_cache_misses = environment.scan_cache->misses();
+  if (scan_cache != nullptr) {
+    to->scan_cache_hits = scan_cache->hits();
+    to->scan_cache_misses = scan_cache->misses();
   }
-  to->open_files = environment.files->open_files();
-  to->file_reopens = environment.files->reopened();
+  to->open_files = files.open_files();
+  to->file_reopens = files.reopened();
   to->memory_limit = budget.limit();
   to->memory_memtables = budget.used(MemoryBudget::Use::kMemtables);
   to->memory_log = budget.used(MemoryBudget::Use::kLog) + budget.used(MemoryBudget::Use::kSpareLog);
@@ -163,7 +164,8 @@ DatabaseStatistics Cluster::Statistics() {
   DatabaseStatistics statistics;
   AddWrites(servers_, &statistics);
   AddCompactions(environment_->background.meter().counters(), &statistics);
-  AddMemory(*environment_, &statistics);
+  AddMemory(*environment_->options.shared_memory_budget, environment_->scan_cache.get(),
+            *environment_->storage.files, &statistics);
   statistics.background_error = background_error();
   statistics.failing_work = environment_->background.Failing();
   statistics.unserved_tablets = environment_->unserved.List();

@@ -99,10 +99,10 @@ class BatchCommit {
   BatchCommit& operator=(const BatchCommit&) = delete;
 
   // Commits these together. False, and nothing has happened: the limits have ended, or a turn did
-  // not come within `patience` while this had turns at other servers, whose writes wait for it. The
-  // caller then waits for that server without them.
+  // not come within `stall_timeout` while this had turns at other servers, whose writes wait for
+  // it. The caller then waits for that server without them.
   [[nodiscard]] bool Run(absl::Span<Write* const> writes, const CallLimits& limits,
-                         absl::Duration patience);
+                         absl::Duration stall_timeout);
   // After false: the server whose turn did not come.
   GroupWriter* awaited() const { return awaited_; }
 
@@ -120,7 +120,7 @@ class BatchCommit {
 
   // Runs CommitInTurns in a turn at each server from the i-th on. All threads that have several
   // turns take them in one order.
-  bool TakeTurns(size_t i, const CallLimits& limits, absl::Duration patience);
+  bool TakeTurns(size_t i, const CallLimits& limits, absl::Duration stall_timeout);
   void CommitInTurns();
 
   // Step 1.

@@ -33,23 +33,23 @@ BatchWriter::~BatchWriter() = default;
 
 absl::Status BatchWriter::Apply(const BatchRequest& request, std::optional<size_t>* superseded) {
   Queued queued(request);
-  CallLimits patient = request.limits;
-  patient.deadline = std::min(patient.deadline, Deadline::In(Patience()));
-  const absl::Status left = queue_.Commit(&queued, patient, "the batch");
+  CallLimits in_queue = request.limits;
+  in_queue.deadline = std::min(in_queue.deadline, Deadline::In(StallTimeout()));
+  const absl::Status left = queue_.Commit(&queued, in_queue, "the batch");
   if (!left.ok() || queued.is_stalled) CommitAlone(&queued.write);
   *superseded = queued.write.superseded;
   return std::move(queued.write.status);
 }
 
-absl::Duration BatchWriter::Patience() const {
+absl::Duration BatchWriter::StallTimeout() const {
   const absl::Duration recent = absl::Nanoseconds(recent_.load(std::memory_order_relaxed));
-  return std::clamp(8 * recent, kLeastPatience, kMostPatience);
+  return std::clamp(8 * recent, kLeastStallTimeout, kMostStallTimeout);
 }
 
 void BatchWriter::CommitGroup(Group group) {
   std::array<BatchCommit::Write*, GroupCommit::kMaxGroupRequests> writes;
   // Its batches have waited for it already, and may have other servers.
-  CallLimits limits{.deadline = Deadline::In(Patience())};
+  CallLimits limits{.deadline = Deadline::In(StallTimeout())};
   for (size_t i = 0; i < group.size(); ++i) {
     writes[i] = &static_cast<Queued*>(group[i])->write;
     limits.deadline = std::min(limits.deadline, writes[i]->request.limits.deadline);
@@ -57,11 +57,11 @@ void BatchWriter::CommitGroup(Group group) {
   const SteadyTime begin = SteadyTime::Now();
   batch_leader.Assume("the queue commits one group at a time, and no thread takes over here");
   const bool is_committed =
-      leader_.Run(absl::MakeConstSpan(writes.data(), group.size()), limits, Patience());
+      leader_.Run(absl::MakeConstSpan(writes.data(), group.size()), limits, StallTimeout());
   const int64_t recent = recent_.load(std::memory_order_relaxed);
   // One stall says little of the next group.
   const int64_t took = std::min(absl::ToInt64Nanoseconds(SteadyTime::Now() - begin),
-                                2 * recent + absl::ToInt64Nanoseconds(kLeastPatience));
+                                2 * recent + absl::ToInt64Nanoseconds(kLeastStallTimeout));
   recent_.store(recent + (took - recent) / 8, std::memory_order_relaxed);
   if (is_committed) return;
   for (GroupCommit::Request* const request : group) {
@@ -74,9 +74,9 @@ void BatchWriter::CommitAlone(BatchCommit::Write* write) {
   if (!write->status.ok()) return;
   const CallLimits& limits = write->request.limits;
   BatchCommit alone(&shared_);
-  // The patience grows, so that a server which is only slow gives it a turn in the end.
-  for (absl::Duration patience = Patience();
-       !alone.Run(absl::MakeConstSpan(&write, 1), limits, patience); patience *= 2) {
+  // The timeout grows, so that a server which is only slow gives it a turn in the end.
+  for (absl::Duration stall_timeout = StallTimeout();
+       !alone.Run(absl::MakeConstSpan(&write, 1), limits, stall_timeout); stall_timeout *= 2) {
     write->status = limits.Check("the batch");
     if (!write->status.ok()) return;
     alone.awaited()->WaitForWrites(limits).IgnoreError();

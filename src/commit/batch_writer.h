@@ -71,9 +71,9 @@ class BatchWriter {
 
   // How long a group may take before batches that wait for it go on without it: as for a stall of a
   // log (CommitLog::StallTimeout), several times the usual.
-  static constexpr absl::Duration kLeastPatience = absl::Milliseconds(20);
-  static constexpr absl::Duration kMostPatience = absl::Seconds(1);
-  absl::Duration Patience() const;
+  static constexpr absl::Duration kLeastStallTimeout = absl::Milliseconds(20);
+  static constexpr absl::Duration kMostStallTimeout = absl::Seconds(1);
+  absl::Duration StallTimeout() const;
 
   void CommitGroup(Group group);
   void CommitAlone(BatchCommit::Write* write);

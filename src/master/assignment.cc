@@ -34,23 +34,23 @@ absl::Status Assignment::AssignUsers() {
   *IsAssigned(ServerRole::kUser) = false;
   const absl::Status assigned = Assign(ServerRole::kUser);
   *IsAssigned(ServerRole::kUser) = assigned.ok();
-  context_->environment->unserved.RecordAssignment(assigned);
+  context_->unserved->RecordAssignment(assigned);
   return assigned;
 }
 
 absl::Status Assignment::Assign(ServerRole role) {
   MutexOf(role)->AssertHeld();
   const SteadyTime start = SteadyTime::Now();
-  ClusterEnvironment& environment = *context_->environment;
-  ServerDirectory servers(environment.file_system, context_->lock->session(),
-                          environment.directory);
+  ServerDirectory servers(parts_.storage->file_system, context_->lock->session(),
+                          parts_.storage->directory);
   BT_RETURN_IF_ERROR(EndLost(role, &servers));
   // Reads the dead servers before the unassigned tablets. If a server ends in between, its tablets
   // are among the unassigned ones, so its log is not removed without them.
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> dead = servers.Servers(role);
-  std::erase_if(dead,
-                [&](const std::string& name) { return environment.server_names.IsLive(name); });
+  std::erase_if(dead, [&](const std::string& name) {
+    return parts_.coordination->server_names.IsLive(name);
+  });
   Reach must_reach;
   BT_ASSIGN_OR_RETURN(const std::vector<UnassignedTablet> tablets,
                       FindUnassigned(role, &must_reach));
@@ -67,17 +67,17 @@ absl::Status Assignment::Assign(ServerRole role) {
     BT_RETURN_IF_ERROR(LoadAll(std::move(shares), views));
   }
   logs.clear();
-  if (!environment.read_only()) {
+  if (!context_->read_only) {
     BT_RETURN_IF_ERROR(RemoveDead(role, dead, &servers));
     // No log is left but those of the servers of this opening, which have not written yet.
     if (role == ServerRole::kUser && is_opening_) {
-      BT_RETURN_IF_ERROR(environment.void_batches->Clear());
+      BT_RETURN_IF_ERROR(parts_.void_batches->Clear());
     }
   }
   if (!tablets.empty()) {
-    environment.info_log.Info("assigned ", tablets.size(), " tablets to servers of role ",
-                              NameOfRole(role), " in ",
-                              absl::FormatDuration(SteadyTime::Now() - start));
+    context_->info_log->Info("assigned ", tablets.size(), " tablets to servers of role ",
+                             NameOfRole(role), " in ",
+                             absl::FormatDuration(SteadyTime::Now() - start));
   }
   return absl::OkStatus();
 }
@@ -99,20 +99,19 @@ absl::Status Assignment::EndLost(ServerRole role, ServerDirectory* servers) {
 absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     const std::vector<std::string>& dead, bool are_loaded, const Reach& must_reach,
     ServerDirectory* servers) {
-  ClusterEnvironment& environment = *context_->environment;
   std::vector<std::unique_ptr<DeadLog>> logs;
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(context_->Step());
-    if (!environment.read_only()) BT_RETURN_IF_ERROR(servers->Fence(name));
+    if (!context_->read_only) BT_RETURN_IF_ERROR(servers->Fence(name));
     BT_ASSIGN_OR_RETURN(const ServerDirectory::Needed needed, servers->NeededOf(name));
     if (!needed.is_needed) {
       // An earlier try has ended here.
-      if (!environment.read_only()) BT_RETURN_IF_ERROR(EndLog(name, servers));
+      if (!context_->read_only) BT_RETURN_IF_ERROR(EndLog(name, servers));
       continue;
     }
     // Tablets are flushed one after the other. Unless the log is durable first, power loss in
     // between could keep a later mutation and lose an earlier one.
-    if (!environment.read_only() && are_loaded) BT_RETURN_IF_ERROR(SecureLog(name));
+    if (!context_->read_only && are_loaded) BT_RETURN_IF_ERROR(SecureLog(name));
     BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
                         ReadLog(name, servers->HasFile(name), needed, must_reach));
     logs.push_back(std::move(log));
@@ -121,31 +120,29 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
 }
 
 absl::Status Assignment::SecureLog(const std::string& server) {
-  ClusterEnvironment& environment = *context_->environment;
   const std::shared_ptr<ServerHost> host = context_->servers->FindEver(server);
   if (host == nullptr) {  // of an earlier process
-    return SyncLog(environment.file_system, environment.directory.log_of(server));
+    return SyncLog(parts_.storage->file_system, parts_.storage->directory.log_of(server));
   }
   absl::Status unsynced;
   BT_RETURN_IF_ERROR(host->server()->log().MakeDurable(&unsynced));
-  environment.batch_log_sync.Forget(&host->server()->state());
+  parts_.batch_log_sync->Forget(&host->server()->state());
   if (!unsynced.ok()) {
-    environment.info_log.Warning("the log of the lost server ", server,
-                                 " cannot be synced, and was copied: ", ToStd(unsynced.message()));
+    context_->info_log->Warning("the log of the lost server ", server,
+                                " cannot be synced, and was copied: ", ToStd(unsynced.message()));
   }
   return absl::OkStatus();
 }
 
 absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
                                               const Reach& must_reach, ServerDirectory* servers) {
-  ClusterEnvironment& environment = *context_->environment;
   for (const auto& log : logs) {
-    if (environment.read_only()) break;
+    if (context_->read_only) break;
     BT_RETURN_IF_ERROR(servers->RecordFlushed(log->server(), log->flushed()));
   }
-  for (DeadLog* const log : SettleBatches(logs, environment.void_batches->All())) {
-    environment.info_log.Warning("the log of server ", log->server(), " ends at sequence number ",
-                                 log->last(), ", before a batch that other logs do not have whole");
+  for (DeadLog* const log : SettleBatches(logs, parts_.void_batches->All())) {
+    context_->info_log->Warning("the log of server ", log->server(), " ends at sequence number ",
+                                log->last(), ", before a batch that other logs do not have whole");
     const auto reach = must_reach.find(log->server());
     if (reach != must_reach.end() && log->last() < reach->second.log_synced) {
       return absl::DataLossError(
@@ -153,28 +150,27 @@ absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<
               reach->second.log_synced,
               ", but the log of another server lacks its part of the batch after ", log->last()));
     }
-    if (!environment.read_only()) {
+    if (!context_->read_only) {
       BT_RETURN_IF_ERROR(servers->RecordLast(log->server(), log->last()));
     }
   }
   // The logs of the servers that live have parts, too.
-  return environment.batch_log_sync.SyncAll();
+  return parts_.batch_log_sync->SyncAll();
 }
 
 absl::Status Assignment::RemoveDead(ServerRole role, const std::vector<std::string>& dead,
                                     ServerDirectory* servers) {
-  ClusterEnvironment& environment = *context_->environment;
   if (!dead.empty()) BT_RETURN_IF_ERROR(context_->servers->AttestCommitsOf(role));
-  if (!dead.empty()) BT_RETURN_IF_ERROR(environment.void_batches->WritePending());
+  if (!dead.empty()) BT_RETURN_IF_ERROR(parts_.void_batches->WritePending());
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(context_->Step());
     BT_RETURN_IF_ERROR(EndLog(name, servers));
     BT_RETURN_IF_ERROR(servers->Remove(name));
-    environment.info_log.Info("other servers have taken over the tablets of server ", name);
+    context_->info_log->Info("other servers have taken over the tablets of server ", name);
     // Listeners have never seen the servers of earlier processes.
     const std::shared_ptr<ServerHost> host = context_->servers->FindEver(name);
-    if (environment.events != nullptr && host != nullptr) {
-      environment.events->Push(&EventListener::OnServerReplaced, {absl::Now(), name});
+    if (context_->events != nullptr && host != nullptr) {
+      context_->events->Push(&EventListener::OnServerReplaced, {absl::Now(), name});
     }
   }
   return absl::OkStatus();
@@ -185,7 +181,7 @@ absl::Status Assignment::EndLog(const std::string& server, ServerDirectory* serv
   if (host == nullptr) return absl::OkStatus();  // of an earlier process
   BT_RETURN_IF_ERROR(servers->RecordDone(server));
   host->server()->log().Drop();
-  context_->environment->batch_log_sync.Forget(&host->server()->state());
+  parts_.batch_log_sync->Forget(&host->server()->state());
   return absl::OkStatus();
 }
 
@@ -197,7 +193,7 @@ absl::StatusOr<std::vector<UnassignedTablet>> Assignment::FindUnassigned(ServerR
   for (const std::shared_ptr<const TableLayout>& layout : layouts) {
     BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states, ReadTablets(role, *layout));
     for (const TabletState& state : states) {
-      context_->environment->sequences.AdvanceTo(LargestSequence(state));
+      parts_.sequences->AdvanceTo(LargestSequence(state));
       uint64_t load = 0;
       for (const auto& [id, group] : state.groups) {
         RedoneThrough& reach = (*must_reach)[group.redo.server];
@@ -225,7 +221,7 @@ absl::StatusOr<std::vector<TabletState>> Assignment::ReadTablets(ServerRole role
                                                                  const TableLayout& layout) {
   switch (role) {
     case ServerRole::kRoot:
-      return std::vector{context_->environment->root.state()};
+      return std::vector{parts_.coordination->root.state()};
     case ServerRole::kMetadata:
       BT_RETURN_IF_ERROR(context_->metadata->root_rows()->SettleTable(kMetadataTableId));
       BT_RETURN_IF_ERROR(AddFirstMetadataTablet());
@@ -241,7 +237,7 @@ absl::StatusOr<std::vector<TabletState>> Assignment::ReadTablets(ServerRole role
 absl::Status Assignment::AddFirstMetadataTablet() {
   BT_ASSIGN_OR_RETURN(const bool is_there,
                       context_->metadata->root_rows()->HasTable(kMetadataTableId));
-  if (is_there || !context_->environment->root.state().groups.empty()) return absl::OkStatus();
+  if (is_there || !parts_.coordination->root.state().groups.empty()) return absl::OkStatus();
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, catalogue_->schemas()->ReadAll());
   if (!layouts.empty()) return absl::OkStatus();
   return context_->metadata->root_rows()->AddTable(kMetadataTableId,
@@ -262,24 +258,22 @@ absl::StatusOr<std::unique_ptr<DeadLog>> Assignment::ReadLog(const std::string& 
   options.replay.must_exist = must_exist;
   options.last = needed.last;
   options.is_whole = must_exist;
-  options.replay.read_mode = context_->environment->options.read_mode;
+  options.replay.read_mode = parts_.read_mode;
   // Sorting holds a few pieces in memory at a time.
   options.piece_size =
-      std::clamp<uint64_t>(context_->environment->options.shared_memory_budget->limit() / 8,
-                           uint64_t{1} << 20, options.piece_size);
-  const std::string directory = context_->environment->directory.log_of(server);
+      std::clamp<uint64_t>(parts_.budget->limit() / 8, uint64_t{1} << 20, options.piece_size);
+  const std::string directory = parts_.storage->directory.log_of(server);
   // An earlier master may still be sorting the same log, so the name contains the epoch.
-  if (!context_->environment->read_only()) {
+  if (!context_->read_only) {
     options.sorted_directory =
-        Cat(context_->environment->directory.sorted_logs(), "/", server, "-", context_->epoch());
+        Cat(parts_.storage->directory.sorted_logs(), "/", server, "-", context_->epoch());
   }
-  BT_ASSIGN_OR_RETURN(
-      std::unique_ptr<DeadLog> log,
-      DeadLog::Sort(context_->environment->file_system, server, directory, options));
-  context_->environment->sequences.AdvanceTo(log->last_sequence());
-  context_->environment->info_log.Info(
-      "sorted ", log->statistics().records_read, " records of server ", server, ", ",
-      log->statistics().segments_read, " segments, into ", log->statistics().pieces, " pieces");
+  BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
+                      DeadLog::Sort(parts_.storage->file_system, server, directory, options));
+  parts_.sequences->AdvanceTo(log->last_sequence());
+  context_->info_log->Info("sorted ", log->statistics().records_read, " records of server ", server,
+                           ", ", log->statistics().segments_read, " segments, into ",
+                           log->statistics().pieces, " pieces");
   return log;
 }
 
@@ -352,7 +346,7 @@ absl::Status Assignment::LoadOne(ServerHost* host, const UnassignedTablet& table
   EndMove(tablet.id);
   if (loaded.ok()) {
     ABSL_ASSERT(context_->servers->IsServedOnce(tablet.id.table_id, tablet.begin));
-    context_->environment->unserved.Forget(tablet.id);
+    context_->unserved->Forget(tablet.id);
     return loaded;
   }
   if (absl::IsNotFound(loaded)) {
@@ -361,8 +355,7 @@ absl::Status Assignment::LoadOne(ServerHost* host, const UnassignedTablet& table
     const absl::Status read = host->metadata()->ReadTablet(tablet.id, &server).status();
     if (absl::IsNotFound(read)) return absl::OkStatus();
   }
-  context_->environment->unserved.RecordFailure(tablet.id, tablet.layout->name, tablet.begin,
-                                                loaded);
+  context_->unserved->RecordFailure(tablet.id, tablet.layout->name, tablet.begin, loaded);
   return Annotate(loaded, Cat("table ", tablet.layout->name));
 }
 
@@ -403,11 +396,11 @@ absl::Status Assignment::AssignIfDue(ServerRole role) {
   if (!context_->active()) return absl::UnavailableError("this master is not active");
   const absl::Status assigned = Assign(role);
   *IsAssigned(role) = assigned.ok();
-  if (role == ServerRole::kUser) context_->environment->unserved.RecordAssignment(assigned);
-  context_->environment->background.Wake();  // for calls that wait for a tablet
+  if (role == ServerRole::kUser) context_->unserved->RecordAssignment(assigned);
+  context_->background->Wake();  // for calls that wait for a tablet
   if (!assigned.ok()) {
-    context_->environment->info_log.Error("unserved tablets cannot be assigned yet: ",
-                                          ToStd(assigned.message()));  // retried soon
+    context_->info_log->Error("unserved tablets cannot be assigned yet: ",
+                              ToStd(assigned.message()));  // retried soon
   }
   return assigned;
 }
@@ -415,7 +408,7 @@ absl::Status Assignment::AssignIfDue(ServerRole role) {
 absl::Status Assignment::ReplaceAll() {
   absl::Status assigned;
   for (const ServerRole role : kServerRoles) assigned.Update(ReplaceLost(role));
-  if (assigned.ok() || context_->environment->read_only()) return absl::OkStatus();
+  if (assigned.ok() || context_->read_only) return absl::OkStatus();
   return absl::UnavailableError(
       Cat("tablets of a lost server are not served; the next opening retries: ",
           ToStd(assigned.message())));

@@ -30,15 +30,22 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/memory_budget.h"
+#include "bigtable/options.h"
+
 #include "base/mutex.h"
 #include "base/sequence.h"
+#include "cluster/coordination.h"
 #include "cluster/server_directory.h"
 #include "cluster/server_host.h"
 #include "cluster/server_role.h"
+#include "cluster/storage.h"
+#include "commit/batch_log_sync.h"
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
 #include "metadata/metadata_format.h"
 #include "recovery/dead_log.h"
+#include "recovery/void_batches.h"
 #include "schema/table_layout.h"
 #include "tablet/tablet_id.h"
 
@@ -63,10 +70,21 @@ struct ServerShare {
 // Thread-safe. One assignment of a role at a time.
 class Assignment {
  public:
-  // Both outlive this. `is_opening`: until FinishOpening, loading stops at the first tablet that
+  // Parts of the cluster.
+  struct Parts {
+    const ClusterStorage* storage = nullptr;
+    const ClusterCoordination* coordination = nullptr;
+    SequenceSource* sequences = nullptr;
+    BatchLogSync* batch_log_sync = nullptr;
+    VoidBatches* void_batches = nullptr;
+    const MemoryBudget* budget = nullptr;                            // for sorting logs
+    FileSystem::ReadMode read_mode = FileSystem::ReadMode::kMapped;  // of logs
+  };
+
+  // All outlive this. `is_opening`: until FinishOpening, loading stops at the first tablet that
   // cannot be loaded.
-  Assignment(MasterContext* context, TableCatalogue* catalogue, bool is_opening)
-      : context_(context), catalogue_(catalogue), is_opening_(is_opening) {}
+  Assignment(const Parts& parts, MasterContext* context, TableCatalogue* catalogue, bool is_opening)
+      : parts_(parts), context_(context), catalogue_(catalogue), is_opening_(is_opening) {}
   Assignment(const Assignment&) = delete;
   Assignment& operator=(const Assignment&) = delete;
 
@@ -141,6 +159,7 @@ class Assignment {
                              const std::vector<DeadLog*>& logs);
   bool IsServed(const UnassignedTablet& tablet) const;
 
+  const Parts parts_;
   MasterContext* const context_;
   TableCatalogue* const catalogue_;
   const std::shared_ptr<const TableLayout> metadata_layout_ =

@@ -38,6 +38,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "base/call_limits.h"
+#include "base/sequence.h"
 #include "cluster/cluster.h"
 #include "cluster/server_role.h"
 #include "master/assignment.h"
@@ -96,7 +98,9 @@ class Master {
   absl::Status Resume(const CallLimits& limits);
 
  private:
-  Master(Cluster* cluster, bool opening, std::unique_ptr<MasterLock> lock);
+  // `environment`: of the cluster; the master gives its parts what they use of it.
+  Master(Cluster* cluster, ClusterEnvironment* environment, bool opening,
+         std::unique_ptr<MasterLock> lock);
 
   // Step 3.
   absl::Status QueryServers(ServerRole role);
@@ -110,6 +114,8 @@ class Master {
   LivenessThread* LivenessOf(ServerRole role) { return &liveness_[static_cast<size_t>(role)]; }
 
   const bool opening_;
+  Cluster* const cluster_;
+  SequenceSource* const sequences_;
   MasterContext context_;
   TableCatalogue catalogue_;
   Assignment assignment_;

@@ -1,31 +1,28 @@
-// What all parts of a master share: the servers that it commands, and its lock.
+// What all parts of a master share: its lock, the servers that it commands, and what it reports to.
 #ifndef BIGTABLE_MASTER_MASTER_CONTEXT_H_
 #define BIGTABLE_MASTER_MASTER_CONTEXT_H_
 
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <utility>
 
 #include "absl/status/status.h"
 
+#include "background/background_work.h"
 #include "base/call_limits.h"
+#include "base/info_log.h"
 #include "base/status.h"
-#include "cluster/cluster.h"
+#include "cluster/closing_state.h"
+#include "cluster/local_metadata.h"
+#include "cluster/server_set.h"
+#include "cluster/unserved_tablets.h"
 #include "master/master_lock.h"
+#include "monitoring/listener_queue.h"
 
 namespace bigtable {
 
 // Thread-safe. Outlives the parts.
 struct MasterContext {
-  MasterContext(Cluster* c, std::unique_ptr<MasterLock> l, std::function<void()> w)
-      : cluster(c),
-        environment(c->environment()),
-        servers(c->servers()),
-        metadata(c->metadata()),
-        lock(std::move(l)),
-        wake(std::move(w)) {}
-
   // False: it has given up, or lost its lock, and another master must replace it.
   bool active() const { return lock->held(); }
   MasterEpoch epoch() const { return lock->epoch(); }
@@ -43,13 +40,18 @@ struct MasterContext {
     return lock->session()->AwaitWrites(limits);
   }
   // Whether waiting calls must end, because the database is being closed.
-  bool IsStopping() const { return environment->is_closing || is_stopping; }
+  bool IsStopping() const { return closing->is_closing || is_stopping; }
 
-  Cluster* const cluster;
-  ClusterEnvironment* const environment;
+  const std::unique_ptr<MasterLock> lock;
+  // These outlive the master.
   ServerSet* const servers;
   LocalMetadata* const metadata;
-  const std::unique_ptr<MasterLock> lock;
+  BackgroundWork* const background;  // of the servers
+  UnservedTablets* const unserved;
+  const ClosingState* const closing;
+  InfoLog* const info_log;
+  ListenerQueue* const events;  // null: there is no listener
+  const bool read_only;         // of the database
   // Wakes the master's threads, because there may be work for them. Cheap. From any thread.
   const std::function<void()> wake;
   std::atomic<bool> is_stopping{false};

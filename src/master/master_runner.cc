@@ -18,12 +18,11 @@ namespace bigtable {
 absl::Status MasterRunner::Start() {
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Master> master, CreateMaster(true));
   BT_RETURN_IF_ERROR(master->Begin());
-  const bool read_only = cluster_->environment()->options.read_only;
   {
     MutexLock lock(&mutex_);
     master_ = master;
   }
-  if (read_only) return absl::OkStatus();
+  if (read_only_) return absl::OkStatus();
   BT_RETURN_IF_ERROR(cluster_->StartBackground([this] {
     progress_();
     cluster_->servers()->FenceLost();
@@ -128,10 +127,9 @@ void MasterRunner::StartLoop() {
       if (const absl::Status started = (*next)->StartThreads(); !started.ok()) next = started;
     }
     if (next.ok()) {
-      cluster_->environment()->info_log.Info("a new master has begun");
+      info_log_->Info("a new master has begun");
     } else {
-      cluster_->environment()->info_log.Warning("there is no master: ",
-                                                ToStd(next.status().message()));
+      info_log_->Warning("there is no master: ", ToStd(next.status().message()));
     }
     MutexLock lock(&mutex_);
     if (next.ok()) {
@@ -201,7 +199,7 @@ absl::StatusOr<std::shared_ptr<Master>> MasterRunner::Await(const CallLimits& li
   const uint64_t failures = failures_;
   while (master_ == nullptr || (!master_->active() && !stopping_)) {
     BT_RETURN_IF_ERROR(limits.Check());
-    if (stopping_ || (end == End::kWhenClosing && cluster_->environment()->is_closing)) {
+    if (stopping_ || (end == End::kWhenClosing && closing_->is_closing)) {
       return absl::FailedPreconditionError("the database is being closed");
     }
     if (failures_ != failures && !absl::IsUnavailable(last_failure_)) return last_failure_;
@@ -259,7 +257,7 @@ void MasterRunner::Abandon() {
 }
 
 absl::Status MasterRunner::Shutdown() {
-  if (cluster_->environment()->options.read_only) {
+  if (read_only_) {
     Stop();
     return absl::OkStatus();
   }

@@ -20,7 +20,10 @@
 #include "absl/status/statusor.h"
 
 #include "base/call_limits.h"
+#include "base/info_log.h"
 #include "base/mutex.h"
+#include "cluster/closing_state.h"
+#include "cluster/cluster.h"
 #include "master/master.h"
 
 namespace bigtable {
@@ -28,9 +31,15 @@ namespace bigtable {
 // Thread-safe.
 class MasterRunner {
  public:
-  // `cluster` outlives this. `progress` is called after each compaction, and from time to time.
-  MasterRunner(Cluster* cluster, std::function<void()> progress)
-      : cluster_(cluster), progress_(std::move(progress)) {}
+  // `cluster` outlives this, and `closing` and `info_log` are of it. `progress` is called after
+  // each compaction, and from time to time.
+  MasterRunner(Cluster* cluster, const ClosingState* closing, InfoLog* info_log, bool read_only,
+               std::function<void()> progress)
+      : cluster_(cluster),
+        closing_(closing),
+        info_log_(info_log),
+        read_only_(read_only),
+        progress_(std::move(progress)) {}
   ~MasterRunner() { Stop(); }
   MasterRunner(const MasterRunner&) = delete;
   MasterRunner& operator=(const MasterRunner&) = delete;
@@ -77,6 +86,9 @@ class MasterRunner {
   void Stop();
 
   Cluster* const cluster_;
+  const ClosingState* const closing_;
+  InfoLog* const info_log_;
+  const bool read_only_;
   const std::function<void()> progress_;
 
   mutable Mutex mutex_;

@@ -24,22 +24,22 @@ bool IsSortedLogName(std::string_view name) {
 
 absl::Status Sweeper::SweepFiles(const CallLimits& limits) {
   // Taken before METADATA is read, which then names every file up to this number that it ever will.
-  const uint64_t settled = context_->environment->file_numbers.settled();
+  const uint64_t settled = storage_->file_numbers.settled();
   // After an error METADATA may, after a crash, still name a file of a failed mutation.
   BT_RETURN_IF_ERROR(context_->metadata->error());
-  FileSystem* const file_system = context_->environment->file_system;
-  const DatabaseDirectory& directory = context_->environment->directory;
+  FileSystem* const file_system = storage_->file_system;
+  const DatabaseDirectory& directory = storage_->directory;
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                       file_system->ListDirectory(directory.sstables()));
   std::set<uint64_t> named;
-  context_->environment->root.AddFiles(&named);
+  coordination_->root.AddFiles(&named);
   BT_RETURN_IF_ERROR(context_->metadata->table()->AddFiles(&named, limits));
   for (const std::string& name : names) {
     const auto number = DatabaseDirectory::SSTableNumber(name);
     if (!number.has_value() || *number > settled || named.contains(*number)) continue;
-    context_->environment->info_log.Info("removing ", name, ", which no table names");
+    context_->info_log->Info("removing ", name, ", which no table names");
     // Its last tablet may be removing it too. If readers still use it, the last reader removes it.
-    const absl::Status removed = context_->environment->files->Remove(directory.sstable(*number));
+    const absl::Status removed = storage_->files->Remove(directory.sstable(*number));
     if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   }
   return absl::OkStatus();
@@ -47,8 +47,8 @@ absl::Status Sweeper::SweepFiles(const CallLimits& limits) {
 
 absl::Status Sweeper::SweepLeftovers() {
   BT_RETURN_IF_ERROR(SweepFiles());
-  FileSystem* const file_system = context_->environment->file_system;
-  const DatabaseDirectory& directory = context_->environment->directory;
+  FileSystem* const file_system = storage_->file_system;
+  const DatabaseDirectory& directory = storage_->directory;
   const auto sorted = file_system->ListDirectory(directory.sorted_logs());
   if (!sorted.ok() && !absl::IsNotFound(sorted.status())) return sorted.status();
   for (const std::string& name : sorted.value_or(std::vector<std::string>())) {
@@ -69,8 +69,7 @@ absl::Status Sweeper::SweepLeftovers() {
   BT_RETURN_IF_ERROR(servers.Load());
   std::vector<std::string> others;
   BT_RETURN_IF_ERROR(servers.SweepLogs(
-      [&](std::string_view name) { return context_->environment->server_names.IsLive(name); },
-      &others));
+      [&](std::string_view name) { return coordination_->server_names.IsLive(name); }, &others));
   for (const std::string& name : others) AddStray(Cat(directory.logs(), "/", name));
   return absl::OkStatus();
 }
@@ -78,13 +77,13 @@ absl::Status Sweeper::SweepLeftovers() {
 void Sweeper::Sweep(const CallLimits& limits) {
   const absl::Status swept = SweepFiles(limits);
   if (!swept.ok()) {
-    context_->environment->info_log.Warning("files that no table names were not removed: ",
-                                            ToStd(swept.message()));
+    context_->info_log->Warning("files that no table names were not removed: ",
+                                ToStd(swept.message()));
   }
 }
 
 void Sweeper::AddStray(std::string_view path) {
-  context_->environment->info_log.Warning(path, " is not the database's, and is left as it is");
+  context_->info_log->Warning(path, " is not the database's, and is left as it is");
 }
 
 }  // namespace bigtable

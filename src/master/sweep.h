@@ -8,6 +8,8 @@
 #include "absl/status/status.h"
 
 #include "base/call_limits.h"
+#include "cluster/coordination.h"
+#include "cluster/storage.h"
 #include "master/master_context.h"
 
 namespace bigtable {
@@ -15,7 +17,10 @@ namespace bigtable {
 // Thread-safe.
 class Sweeper {
  public:
-  explicit Sweeper(MasterContext* context) : context_(context) {}
+  // All outlive this.
+  Sweeper(MasterContext* context, const ClusterStorage* storage,
+          const ClusterCoordination* coordination)
+      : context_(context), storage_(storage), coordination_(coordination) {}
 
   // Removes the SSTables that no tablet names or will name: those of failed work, and those that
   // could not be removed when they became obsolete. Errors of METADATA's server, of files, and of
@@ -30,6 +35,8 @@ class Sweeper {
   void AddStray(std::string_view path);
 
   MasterContext* const context_;
+  const ClusterStorage* const storage_;
+  const ClusterCoordination* const coordination_;
 };
 
 }  // namespace bigtable

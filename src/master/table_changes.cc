@@ -77,13 +77,12 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(WriteNewSchema(layout));
   catalogue_->Set(layout);
-  context_->environment->info_log.Info("created table ", name, " as ", layout.table_id, " of ",
-                                       ranges.size(), " tablets");
+  context_->info_log->Info("created table ", name, " as ", layout.table_id, " of ", ranges.size(),
+                           " tablets");
   Notify(&EventListener::OnTableCreated, name);
   // The table exists after this point. Tablets that cannot be loaded now are loaded later.
   if (const absl::Status loaded = assignment_->LoadAll(std::move(shares), {}); !loaded.ok()) {
-    context_->environment->info_log.Warning("table ", name,
-                                            " is not served yet: ", ToStd(loaded.message()));
+    context_->info_log->Warning("table ", name, " is not served yet: ", ToStd(loaded.message()));
     assignment_->MarkUnassigned();
     context_->wake();
   }
@@ -122,13 +121,13 @@ absl::Status TableChanges::DeleteTable(std::string_view name, const CallLimits& 
     table_id = layout.table_id;
     BT_RETURN_IF_ERROR(BeginDeletion(table_id));
     ForgetQuotaOf(table_id);
-    context_->environment->info_log.Info("deleted table ", name);
+    context_->info_log->Info("deleted table ", name);
   }
   const CallLimits of_wait = context_->WithEnd(limits);
-  const absl::Status finished = FinishDeletion(table_id, Patience::kFull, of_wait);
+  const absl::Status finished = FinishDeletion(table_id, IfStalled::kWait, of_wait);
   if (finished.ok() || (of_wait.Check().ok() && context_->active())) return finished;
-  context_->environment->info_log.Info("the space of table ", name,
-                                       " is freed later: ", ToStd(finished.message()));
+  context_->info_log->Info("the space of table ", name,
+                           " is freed later: ", ToStd(finished.message()));
   return absl::OkStatus();
 }
 
@@ -139,8 +138,8 @@ void TableChanges::ForgetQuotaOf(uint64_t table_id) {
   if (quotas.ok() && !quotas->tables.contains(table_id)) return;
   const absl::Status forgotten = ChangeQuotas([](QuotaSet*) {});
   if (forgotten.ok()) return;
-  context_->environment->info_log.Warning("the quota of a deleted table was not removed: ",
-                                          ToStd(forgotten.message()));
+  context_->info_log->Warning("the quota of a deleted table was not removed: ",
+                              ToStd(forgotten.message()));
 }
 
 absl::Status TableChanges::BeginDeletion(uint64_t table_id) {
@@ -158,7 +157,7 @@ absl::Status TableChanges::BeginDeletion(uint64_t table_id) {
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::FreeMemory(uint64_t table_id, Patience patience,
+absl::Status TableChanges::FreeMemory(uint64_t table_id, IfStalled if_stalled,
                                       const CallLimits& limits) {
   const CallLimits at_once{.deadline = Deadline::In(absl::ZeroDuration())};
   std::vector<HostedTablet> dropped;
@@ -172,12 +171,12 @@ absl::Status TableChanges::FreeMemory(uint64_t table_id, Patience patience,
   for (const HostedTablet& hosted : dropped) {
     BT_RETURN_IF_ERROR(limits.Check());
     if (hosted.host.get() == stalled) continue;
-    const absl::Status waited = context_->environment->background.WaitForTablet(
-        hosted.tablet.get(), patience == Patience::kBrief ? at_once : limits);
+    const absl::Status waited = context_->background->WaitForTablet(
+        hosted.tablet.get(), if_stalled == IfStalled::kGiveUp ? at_once : limits);
     ended.Update(waited);
     if (!waited.ok()) continue;
     const absl::Status freed =
-        hosted.host->server()->DropMemtables(hosted.tablet.get(), LimitsOfWait(patience, limits));
+        hosted.host->server()->DropMemtables(hosted.tablet.get(), LimitsOfWait(if_stalled, limits));
     ended.Update(freed);
     if (freed.ok()) {
       RecordFreed(table_id, hosted);
@@ -197,20 +196,20 @@ void TableChanges::RecordFreed(uint64_t table_id, const HostedTablet& freed) {
   if (std::erase_if(found->second.in_memory, is_same) > 0) found->second.freed.push_back(freed);
 }
 
-absl::Status TableChanges::FinishDeletion(uint64_t table_id, Patience patience,
+absl::Status TableChanges::FinishDeletion(uint64_t table_id, IfStalled if_stalled,
                                           const CallLimits& limits) {
-  BT_RETURN_IF_ERROR(FreeMemory(table_id, patience, limits));
-  BT_RETURN_IF_ERROR(context_->AwaitChanges(LimitsOfWait(patience, limits)));
+  BT_RETURN_IF_ERROR(FreeMemory(table_id, if_stalled, limits));
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(LimitsOfWait(if_stalled, limits)));
   {
-    LimitedLock lock(&catalogue_->change_mutex(), LimitsOfWait(patience, limits));
+    LimitedLock lock(&catalogue_->change_mutex(), LimitsOfWait(if_stalled, limits));
     BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(ForgetTablets(table_id));
   }
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
-    const CallLimits of_wait = LimitsOfWait(patience, limits);
+    const CallLimits of_wait = LimitsOfWait(if_stalled, limits);
     const absl::Status status = host->server()->log().Maintain(of_wait);
     if (status.ok() || !of_wait.Check().ok()) continue;
-    context_->environment->info_log.Warning("after a table was deleted: ", ToStd(status.message()));
+    context_->info_log->Warning("after a table was deleted: ", ToStd(status.message()));
   }
   return absl::OkStatus();
 }
@@ -234,32 +233,31 @@ absl::Status TableChanges::ForgetTablets(uint64_t table_id) {
     deletions_.erase(table_id);
   }
   for (const HostedTablet& hosted : dropped) hosted.host->Erase(hosted.tablet);
-  context_->environment->inherited_counters.ForgetTable(table_id);
-  context_->environment->unserved.ForgetTable(table_id);
-  context_->environment->background.RetryForSpace();
+  parts_.inherited_counters->ForgetTable(table_id);
+  context_->unserved->ForgetTable(table_id);
+  context_->background->RetryForSpace();
   return absl::OkStatus();
 }
 
-std::vector<uint64_t> TableChanges::Deletions(Patience patience) const {
+std::vector<uint64_t> TableChanges::Deletions(IfStalled if_stalled) const {
   std::vector<uint64_t> ids;
   MutexLock lock(&deletions_mutex_);
   for (const auto& [table_id, deletion] : deletions_) {
-    if (patience == Patience::kFull || deletion.pause.IsDue(NowNanos())) ids.push_back(table_id);
+    if (if_stalled == IfStalled::kWait || deletion.pause.IsDue(NowNanos())) ids.push_back(table_id);
   }
   return ids;
 }
 
-absl::Status TableChanges::FinishDeletions(Patience patience, const CallLimits& limits) {
+absl::Status TableChanges::FinishDeletions(IfStalled if_stalled, const CallLimits& limits) {
   absl::Status ended;
-  for (const uint64_t table_id : Deletions(patience)) {
-    const absl::Status finished = FinishDeletion(table_id, patience, limits);
+  for (const uint64_t table_id : Deletions(if_stalled)) {
+    const absl::Status finished = FinishDeletion(table_id, if_stalled, limits);
     if (finished.ok()) continue;
     const absl::Status check = limits.Check();
     ended.Update(check);
-    const bool is_waiting = patience == Patience::kBrief && absl::IsDeadlineExceeded(finished);
+    const bool is_waiting = if_stalled == IfStalled::kGiveUp && absl::IsDeadlineExceeded(finished);
     if (!check.ok() || is_waiting) continue;
-    context_->environment->info_log.Warning("a deleted table is not forgotten: ",
-                                            ToStd(finished.message()));
+    context_->info_log->Warning("a deleted table is not forgotten: ", ToStd(finished.message()));
   }
   return ended;
 }
@@ -333,7 +331,7 @@ absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout*
   if (changed.empty()) return absl::OkStatus();
   BT_RETURN_IF_ERROR(Distribute(held));
   const SequenceNumber sequence = TakeSequence();
-  const absl::Time now = context_->environment->options.clock->Now();
+  const absl::Time now = parts_.clock->Now();
   for (FamilyLayout* family : changed) {
     const FamilyLayout& was = *before.FindFamily(family->name);
     if (was.created != family->created) {
@@ -349,7 +347,7 @@ absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout*
 // --- Finishing earlier changes ---
 
 absl::Status TableChanges::Finish() {
-  if (context_->environment->read_only()) return absl::OkStatus();
+  if (context_->read_only) return absl::OkStatus();
   MetadataTable* const metadata = context_->metadata->table();
   const auto layouts = catalogue_->All();
   std::set<uint64_t> known;
@@ -358,8 +356,7 @@ absl::Status TableChanges::Finish() {
     // METADATA's sequence numbers must be passed before new mutations of METADATA get theirs.
     BT_ASSIGN_OR_RETURN(const std::vector<TabletState> states,
                         metadata->ReadTable(layout->table_id));
-    for (const TabletState& state : states)
-      context_->environment->sequences.AdvanceTo(LargestSequence(state));
+    for (const TabletState& state : states) parts_.sequences->AdvanceTo(LargestSequence(state));
   }
   for (const auto& layout : layouts) {
     BT_RETURN_IF_ERROR(context_->Step());
@@ -380,7 +377,7 @@ absl::Status TableChanges::Finish() {
     BT_RETURN_IF_ERROR(BeginDeletion(table_id));
     // If an earlier master has begun it, there may be work on its tablets that stalls. Then upkeep
     // finishes it. At an opening there are no tablets.
-    if (FreeMemory(table_id, Patience::kBrief, {}).ok()) {
+    if (FreeMemory(table_id, IfStalled::kGiveUp, {}).ok()) {
       BT_RETURN_IF_ERROR(ForgetTablets(table_id));
     }
   }
@@ -424,8 +421,8 @@ absl::Status TableChanges::SetAccessList(std::string_view name, const AccessList
   BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(access_lists_.Write(name, list));
-  context_->environment->info_log.Info("access list ", name, " has ", list.readers.size(),
-                                       " readers and ", list.writers.size(), " writers");
+  context_->info_log->Info("access list ", name, " has ", list.readers.size(), " readers and ",
+                           list.writers.size(), " writers");
   return absl::OkStatus();
 }
 
@@ -473,15 +470,15 @@ absl::Status TableChanges::ChangeQuotas(absl::FunctionRef<void(QuotaSet*)> chang
   std::erase_if(quotas.tables, [&](const auto& entry) { return !known.contains(entry.first); });
   BT_RETURN_IF_ERROR(context_->Step());
   BT_RETURN_IF_ERROR(quotas_.Write(quotas));
-  context_->environment->quotas.Use(quotas);
-  context_->environment->info_log.Info("there are quotas of ", quotas.tables.size(), " tables and ",
-                                       quotas.callers.size(), " callers");
+  parts_.quotas->Use(quotas);
+  context_->info_log->Info("there are quotas of ", quotas.tables.size(), " tables and ",
+                           quotas.callers.size(), " callers");
   return absl::OkStatus();
 }
 
 void TableChanges::Notify(void (EventListener::*function)(const TableEvent&),
                           std::string_view table) {
-  if (ListenerQueue* const events = context_->environment->events.get()) {
+  if (ListenerQueue* const events = context_->events) {
     events->Push(function, {absl::Now(), std::string(table)});
   }
 }
@@ -502,9 +499,8 @@ TableChanges::SchemaFound TableChanges::Settle(const TableLayout& before,
   const absl::Status restored = catalogue_->schemas()->Write(before);
   if (restored.ok() || HasFile(before.name, &before)) return SchemaFound::kBefore;
   if (HasFile(before.name, after)) {
-    context_->environment->info_log.Warning(
-        "the schema of table ", before.name,
-        " has changed in spite of an error: ", ToStd(restored.message()));
+    context_->info_log->Warning("the schema of table ", before.name,
+                                " has changed in spite of an error: ", ToStd(restored.message()));
     return SchemaFound::kAfter;
   }
   RefuseWrites(Annotate(restored, Cat("the schema of table ", before.name,

@@ -17,12 +17,14 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "bigtable/clock.h"
 #include "bigtable/event_listener.h"
 #include "bigtable/quota.h"
 #include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
 #include "admission/access_list_store.h"
+#include "admission/quota_control.h"
 #include "admission/quota_store.h"
 #include "base/call_limits.h"
 #include "base/mutex.h"
@@ -32,15 +34,26 @@
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
 #include "schema/table_layout.h"
+#include "tablet/inherited_counters.h"
 
 namespace bigtable {
 
 // Thread-safe. One change at a time: the catalogue's change_mutex.
 class TableChanges {
  public:
+  // Parts of the cluster.
+  struct Parts {
+    SequenceSource* sequences = nullptr;
+    Clock* clock = nullptr;
+    QuotaControl* quotas = nullptr;  // gets those that are set
+    InheritedCounters* inherited_counters = nullptr;
+  };
+
   // All outlive this.
-  TableChanges(MasterContext* context, TableCatalogue* catalogue, Assignment* assignment)
-      : context_(context),
+  TableChanges(const Parts& parts, MasterContext* context, TableCatalogue* catalogue,
+               Assignment* assignment)
+      : parts_(parts),
+        context_(context),
         catalogue_(catalogue),
         assignment_(assignment),
         access_lists_(context->lock->session()),
@@ -62,17 +75,17 @@ class TableChanges {
   // Forgets the tablets of deleted tables once no background work on them is under way. Errors of
   // the limits: it is under way still.
   absl::Status FinishDeletions(const CallLimits& limits) {
-    return FinishDeletions(Patience::kFull, limits);
+    return FinishDeletions(IfStalled::kWait, limits);
   }
   // The same for upkeep, which calls it again and again. Waits for no background work, whose end
-  // wakes upkeep, and for nothing else longer than kBriefWait. So a server that stalls keeps its
+  // wakes upkeep, and for nothing else longer than kStallTimeout. So a server that stalls keeps its
   // own tablets only.
-  void TryFinishDeletions() { FinishDeletions(Patience::kBrief, {}).IgnoreError(); }
+  void TryFinishDeletions() { FinishDeletions(IfStalled::kGiveUp, {}).IgnoreError(); }
   // Replaces the schema by the result of `change`.
   absl::Status ChangeTable(std::string_view name, const CallLimits& limits,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
   // A new id for a table or a family: larger than every sequence number so far.
-  SequenceNumber TakeSequence() { return context_->environment->sequences.Take(1); }
+  SequenceNumber TakeSequence() { return parts_.sequences->Take(1); }
   // Replaces the list with this name. The caller has checked both arguments.
   absl::Status SetAccessList(std::string_view name, const AccessList& list,
                              const CallLimits& limits);
@@ -97,14 +110,15 @@ class TableChanges {
     std::vector<HostedTablet> freed;
     RetryPause pause;  // after errors of METADATA
   };
-  // How long each wait of a deletion may last: as long as the limits permit, or a moment.
-  enum class Patience { kFull, kBrief };
+  // What a deletion does where it has to wait: it waits until its limits end, or it gives up, at
+  // once for background work, and otherwise after the stall timeout.
+  enum class IfStalled { kWait, kGiveUp };
   // A turn among writers that make progress comes sooner.
-  static constexpr absl::Duration kBriefWait = absl::Milliseconds(200);
+  static constexpr absl::Duration kStallTimeout = absl::Milliseconds(200);
 
-  static CallLimits LimitsOfWait(Patience patience, CallLimits limits) {
-    if (patience == Patience::kBrief) {
-      limits.deadline = std::min(limits.deadline, Deadline::In(kBriefWait));
+  static CallLimits LimitsOfWait(IfStalled if_stalled, CallLimits limits) {
+    if (if_stalled == IfStalled::kGiveUp) {
+      limits.deadline = std::min(limits.deadline, Deadline::In(kStallTimeout));
     }
     return limits;
   }
@@ -131,21 +145,21 @@ class TableChanges {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   // Waits for the background work on the dropped tablets, without the mutex, so that no other
   // change waits for it. Then METADATA forgets them. Errors of the limits: call it again.
-  absl::Status FinishDeletion(uint64_t table_id, Patience patience, const CallLimits& limits)
+  absl::Status FinishDeletion(uint64_t table_id, IfStalled if_stalled, const CallLimits& limits)
       ABSL_LOCKS_EXCLUDED(catalogue_->change_mutex());
   // Waits for the background work on each tablet, and frees its memtables in a turn among the
   // writes of its server. A tablet that has to wait holds up no other, and what is done is not done
   // again.
-  absl::Status FreeMemory(uint64_t table_id, Patience patience, const CallLimits& limits);
+  absl::Status FreeMemory(uint64_t table_id, IfStalled if_stalled, const CallLimits& limits);
   void RecordFreed(uint64_t table_id, const HostedTablet& freed);
   // The last step, after FreeMemory: METADATA forgets the tablets, and their files are removed.
   // After an error, nothing is forgotten here.
   absl::Status ForgetTablets(uint64_t table_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  absl::Status FinishDeletions(Patience patience, const CallLimits& limits);
-  // The ids of the tables whose deletions are to be finished; with kBrief, without those that have
+  absl::Status FinishDeletions(IfStalled if_stalled, const CallLimits& limits);
+  // The ids of the tables whose deletions are to be finished; with kGiveUp, without those that have
   // failed just now.
-  std::vector<uint64_t> Deletions(Patience patience) const;
+  std::vector<uint64_t> Deletions(IfStalled if_stalled) const;
   // After a change of a schema's file that has returned an error: which of the two schemas the file
   // has. It has the old one if that is still there, or can be written again. kAfter: the change was
   // made, and cannot be undone. If the file can be neither written nor read, it is unknown, and
@@ -168,6 +182,7 @@ class TableChanges {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   void Notify(void (EventListener::*function)(const TableEvent&), std::string_view table);
 
+  const Parts parts_;
   MasterContext* const context_;
   TableCatalogue* const catalogue_;
   Assignment* const assignment_;

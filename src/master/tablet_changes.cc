@@ -35,16 +35,16 @@ absl::Status TabletChanges::WaitALittle(const CallLimits& limits) {
   BT_RETURN_IF_ERROR(limits.Check());
   BT_RETURN_IF_ERROR(context_->Step());
   if (context_->IsStopping()) return absl::FailedPreconditionError("the database is being closed");
-  context_->environment->background.WaitForProgress(absl::Milliseconds(1));
+  context_->background->WaitForProgress(absl::Milliseconds(1));
   return absl::OkStatus();
 }
 
 absl::Status TabletChanges::WaitForTablet(uint64_t table_id, std::string_view row,
                                           const CallLimits& limits) {
   bool is_over;
-  const absl::Status why = context_->environment->unserved.Why(table_id, row, &is_over);
+  const absl::Status why = context_->unserved->Why(table_id, row, &is_over);
   if (is_over) return why;
-  BT_RETURN_IF_ERROR(context_->environment->unserved.Explain(WaitALittle(limits), table_id, row));
+  BT_RETURN_IF_ERROR(context_->unserved->Explain(WaitALittle(limits), table_id, row));
   return catalogue_->Check(table_id);
 }
 
@@ -166,7 +166,7 @@ absl::Status TabletChanges::LoadMoved(std::string_view table, const HostedTablet
                                             ServerHost::IfRefusingWrites::kServeReads);
   if (!back.ok()) {
     assignment_->MarkUnassigned();
-    context_->environment->unserved.RecordFailure(id, table, from.tablet->rows().begin(), back);
+    context_->unserved->RecordFailure(id, table, from.tablet->rows().begin(), back);
   }
   return status;
 }
@@ -175,9 +175,8 @@ void TabletChanges::NotifyMoved(std::string_view table, const HostedTablet& from
                                 const ServerHost& to) {
   const std::string& before = from.host->server()->name();
   const std::string& now = to.server()->name();
-  context_->environment->info_log.Info("moved a tablet of table ", table, " from server ", before,
-                                       " to ", now);
-  if (ListenerQueue* const events = context_->environment->events.get()) {
+  context_->info_log->Info("moved a tablet of table ", table, " from server ", before, " to ", now);
+  if (ListenerQueue* const events = context_->events) {
     events->Push(&EventListener::OnTabletMoved, {.time = absl::Now(),
                                                  .table = std::string(table),
                                                  .row = from.tablet->rows().begin(),

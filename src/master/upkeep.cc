@@ -47,7 +47,7 @@ void Upkeep::Loop() {
   std::optional<SteadyTime> balanced_at;
   SteadyTime sweep_at = SteadyTime::Now() + kSweepInterval;
   while (true) {
-    const absl::Duration interval = context_->environment->live.balance_interval;
+    const absl::Duration interval = live_->balance_interval;
     bool due = false;
     {
       MutexLock lock(&mutex_);
@@ -101,14 +101,14 @@ bool Upkeep::SplitLarge(const TableLayout& layout, const CallLimits& limits) {
       changed = true;
       continue;
     }
-    context_->environment->info_log.Warning("a tablet of table ", layout.name,
-                                            " is not split: ", ToStd(split.message()));
+    context_->info_log->Warning("a tablet of table ", layout.name,
+                                " is not split: ", ToStd(split.message()));
   }
   return changed;
 }
 
 bool Upkeep::SplitLargeMetadata(const CallLimits& limits) {
-  const SplitRule rule{.tablet_size = context_->environment->live.metadata_tablet_size};
+  const SplitRule rule{.tablet_size = live_->metadata_tablet_size};
   if (rule.tablet_size == 0) return false;
   bool changed = false;
   for (const auto& host : context_->servers->OfRole(ServerRole::kMetadata)) {
@@ -121,8 +121,7 @@ bool Upkeep::SplitLargeMetadata(const CallLimits& limits) {
       changed |= split.ok();
       // Moved with its server, or split by another caller: it is looked at again soon.
       if (split.ok() || absl::IsAlreadyExists(split) || absl::IsNotFound(split)) continue;
-      context_->environment->info_log.Warning("a tablet of METADATA is not split: ",
-                                              ToStd(split.message()));
+      context_->info_log->Warning("a tablet of METADATA is not split: ", ToStd(split.message()));
     }
   }
   return changed;
@@ -172,8 +171,8 @@ void Upkeep::Balance() {
   const absl::Status moved = tablets_->MoveTablet(table, tablet.rows().begin(),
                                                   static_cast<int>(move->to), ForOneStep({}));
   if (moved.ok() || absl::IsNotFound(moved) || IsOver()) return;
-  context_->environment->info_log.Warning("a tablet of table ", table,
-                                          " is not moved: ", ToStd(moved.message()));
+  context_->info_log->Warning("a tablet of table ", table,
+                              " is not moved: ", ToStd(moved.message()));
 }
 
 bool Upkeep::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
@@ -193,8 +192,8 @@ bool Upkeep::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
       changed = true;
       continue;
     }
-    context_->environment->info_log.Warning("two tablets of table ", layout.name,
-                                            " are not merged: ", ToStd(merged.message()));
+    context_->info_log->Warning("two tablets of table ", layout.name,
+                                " are not merged: ", ToStd(merged.message()));
   }
   return changed;
 }
@@ -215,9 +214,8 @@ bool Upkeep::UndoDropSplits(absl::Duration age, const CallLimits& limits) {
       continue;
     }
     tablets_->drop_splits()->Add(split.table_id, split.row);  // to be tried again
-    context_->environment->info_log.Warning(
-        "two tablets of table ", table,
-        " beside dropped rows are not merged: ", ToStd(merged.message()));
+    context_->info_log->Warning("two tablets of table ", table,
+                                " beside dropped rows are not merged: ", ToStd(merged.message()));
   }
   return changed;
 }

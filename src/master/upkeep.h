@@ -18,6 +18,7 @@
 
 #include "base/call_limits.h"
 #include "base/mutex.h"
+#include "cluster/live_options.h"
 #include "master/balancer.h"
 #include "master/drop_splits.h"
 #include "master/master_context.h"
@@ -34,9 +35,10 @@ namespace bigtable {
 class Upkeep {
  public:
   // All outlive this.
-  Upkeep(MasterContext* context, TableCatalogue* catalogue, TableChanges* tables,
-         TabletChanges* tablets, Sweeper* sweeper)
+  Upkeep(MasterContext* context, const LiveOptions* live, TableCatalogue* catalogue,
+         TableChanges* tables, TabletChanges* tablets, Sweeper* sweeper)
       : context_(context),
+        live_(live),
         catalogue_(catalogue),
         tables_(tables),
         tablets_(tablets),
@@ -73,6 +75,7 @@ class Upkeep {
   bool IsOver() const { return context_->IsStopping() || !context_->active(); }
 
   MasterContext* const context_;
+  const LiveOptions* const live_;
   TableCatalogue* const catalogue_;
   TableChanges* const tables_;
   TabletChanges* const tablets_;

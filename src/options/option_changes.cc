@@ -26,70 +26,67 @@ absl::StatusOr<const OptionEntry*> Find(std::string_view name) {
           "these can be: ", absl::StrJoin(AllChangeableOptions(), ", ", append_name)));
 }
 
-// The options of the opening, with the changes since.
-DatabaseOptions PresentOptions(const ClusterEnvironment& environment) {
-  DatabaseOptions options = environment.options;
-  for (const OptionEntry& option : AllChangeableOptions()) option.load(environment.live, &options);
+}  // namespace
+
+DatabaseOptions OptionChanges::PresentOptions() const {
+  DatabaseOptions options = *parts_.opened;
+  for (const OptionEntry& option : AllChangeableOptions()) option.load(*parts_.live, &options);
   return options;
 }
 
-}  // namespace
-
-absl::Status OptionChanges::Set(Cluster* cluster, const Values& values) {
+absl::Status OptionChanges::Set(const Values& values) {
   MutexLock lock(&mutex_);
-  DatabaseOptions options = PresentOptions(*cluster->environment());
+  DatabaseOptions options = PresentOptions();
   for (const auto& [name, text] : values) {
     BT_ASSIGN_OR_RETURN(const OptionEntry* const option, Find(name));
     if (option->read(text, &options)) continue;
     return absl::InvalidArgumentError(
         Cat("the option ", name, " must be ", option->rule, ", and is ", Quoted(text)));
   }
-  BT_RETURN_IF_ERROR(CheckedOptions(cluster->environment()->directory.path(), options).status());
-  Apply(cluster, options);
+  BT_RETURN_IF_ERROR(CheckedOptions(parts_.directory->path(), options).status());
+  Apply(options);
   return absl::OkStatus();
 }
 
-void OptionChanges::SetCompactionRate(Cluster* cluster, uint64_t bytes_per_second) {
+void OptionChanges::SetCompactionRate(uint64_t bytes_per_second) {
   MutexLock lock(&mutex_);
-  DatabaseOptions options = PresentOptions(*cluster->environment());
+  DatabaseOptions options = PresentOptions();
   options.compaction_rate = bytes_per_second;
-  Apply(cluster, options);
+  Apply(options);
 }
 
-void OptionChanges::Apply(Cluster* cluster, const DatabaseOptions& options) {
-  ClusterEnvironment& environment = *cluster->environment();
-  const DatabaseOptions before = PresentOptions(environment);
+void OptionChanges::Apply(const DatabaseOptions& options) {
+  const DatabaseOptions before = PresentOptions();
   for (const OptionEntry& option : AllChangeableOptions()) {
     const std::string old_text = option.to_text(before);
     const std::string new_text = option.to_text(options);
     if (old_text == new_text) continue;
-    option.apply(options, &environment.live);
-    environment.info_log.Info("option ", option.name, " changed from ", old_text, " to ", new_text);
+    option.apply(options, parts_.live);
+    parts_.info_log->Info("option ", option.name, " changed from ", old_text, " to ", new_text);
   }
   // Cancels the debt of compactions, so only for a new rate.
   if (options.compaction_rate != before.compaction_rate) {
-    environment.rate_limiter.SetRate(options.compaction_rate);
+    parts_.compactions->SetRate(options.compaction_rate);
   }
-  cluster->servers()->UpdateSizes();
-  Record(cluster);
+  parts_.servers->UpdateSizes(*parts_.live);
+  Record();
 }
 
-void OptionChanges::RecordOpening(Cluster* cluster) {
+void OptionChanges::RecordOpening() {
   MutexLock lock(&mutex_);
-  Record(cluster);
+  Record();
 }
 
-void OptionChanges::Record(Cluster* cluster) {
-  ClusterEnvironment& environment = *cluster->environment();
-  if (environment.read_only()) return;
+void OptionChanges::Record() {
+  if (parts_.opened->read_only) return;
   const absl::Status written =
-      WriteOptionsFile(environment.file_system, environment.directory, PresentOptions(environment));
+      WriteOptionsFile(parts_.opened->file_system, *parts_.directory, PresentOptions());
   if (written.ok()) return;
-  environment.info_log.Error("the options are not recorded: ", ToStd(written.message()));
+  parts_.info_log->Error("the options are not recorded: ", ToStd(written.message()));
 }
 
-OptionChanges::Values OptionChanges::Get(const ClusterEnvironment& environment) {
-  const DatabaseOptions options = PresentOptions(environment);
+OptionChanges::Values OptionChanges::Get() const {
+  const DatabaseOptions options = PresentOptions();
   Values values;
   for (const OptionEntry& option : AllChangeableOptions()) {
     values.emplace(option.name, option.to_text(options));

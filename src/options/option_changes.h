@@ -16,9 +16,12 @@
 
 #include "bigtable/options.h"
 
+#include "base/info_log.h"
 #include "base/mutex.h"
-#include "cluster/cluster.h"
-#include "cluster/environment.h"
+#include "cluster/directory.h"
+#include "cluster/live_options.h"
+#include "cluster/server_set.h"
+#include "compaction/rate_limiter.h"
 
 namespace bigtable {
 
@@ -26,21 +29,36 @@ namespace bigtable {
 class OptionChanges {
  public:
   using Values = std::map<std::string, std::string>;
+  struct Parts {
+    const DatabaseOptions* opened = nullptr;  // the options of the opening
+    LiveOptions* live = nullptr;
+    const DatabaseDirectory* directory = nullptr;  // of the file OPTIONS
+    ServerSet* servers = nullptr;
+    RateLimiter* compactions = nullptr;
+    InfoLog* info_log = nullptr;
+  };
+
+  // All outlive this.
+  explicit OptionChanges(const Parts& parts) : parts_(parts) {}
+  OptionChanges(const OptionChanges&) = delete;
+  OptionChanges& operator=(const OptionChanges&) = delete;
 
   // All values, or after an error none. InvalidArgument: see Database::SetOptions.
-  absl::Status Set(Cluster* cluster, const Values& values) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Set(const Values& values) ABSL_LOCKS_EXCLUDED(mutex_);
   // The same for this option, of which every value is valid.
-  void SetCompactionRate(Cluster* cluster, uint64_t bytes_per_second) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetCompactionRate(uint64_t bytes_per_second) ABSL_LOCKS_EXCLUDED(mutex_);
   // Records the options of a database that was opened.
-  void RecordOpening(Cluster* cluster) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RecordOpening() ABSL_LOCKS_EXCLUDED(mutex_);
   // The present value of each option that Set accepts.
-  static Values Get(const ClusterEnvironment& environment);
+  Values Get() const;
 
  private:
-  void Apply(Cluster* cluster, const DatabaseOptions& options)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Record(Cluster* cluster) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The options of the opening, with the changes since.
+  DatabaseOptions PresentOptions() const;
+  void Apply(const DatabaseOptions& options) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Record() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const Parts parts_;
   Mutex mutex_;  // one change at a time, and one write of the file
 };
 

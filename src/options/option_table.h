@@ -2,7 +2,7 @@
 // which Database::SetOptions and the file OPTIONS (options/options_file.h) use. The others are
 // objects of the program: file system, clock, sinks, listener.
 //
-// To make another option changeable: a field in LiveOptions (cluster/environment.h), and
+// To make another option changeable: a field in LiveOptions (cluster/live_options.h), and
 // BT_CHANGEABLE_OPTION for its line in option_table.cc.
 #ifndef BIGTABLE_OPTIONS_OPTION_TABLE_H_
 #define BIGTABLE_OPTIONS_OPTION_TABLE_H_
@@ -14,7 +14,7 @@
 
 #include "bigtable/options.h"
 
-#include "cluster/environment.h"
+#include "cluster/live_options.h"
 
 namespace bigtable {
 

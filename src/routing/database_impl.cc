@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "cluster/directory.h"
+#include "cluster/environment.h"
 #include "cluster/open_directory.h"
 #include "filesystem/file_log_sink.h"
 
@@ -44,6 +45,28 @@ absl::Status DatabaseImpl::HoldDirectory(std::string_view path, DatabaseOptions*
   return absl::OkStatus();
 }
 
+void DatabaseImpl::TakeParts() {
+  ClusterEnvironment* const environment = cluster->environment();
+  parts = {.read_only = environment->read_only(),
+           .live = &environment->live,
+           .clock = environment->options.clock,
+           .budget = environment->options.shared_memory_budget,
+           .sequences = &environment->sequences,
+           .snapshots = environment->snapshots,
+           .unserved = &environment->unserved,
+           .quotas = &environment->quotas,
+           .batch_writer = environment->batches.writer.get(),
+           .background = &environment->background,
+           .info_log = &environment->info_log};
+  option_changes = std::make_unique<OptionChanges>(
+      OptionChanges::Parts{.opened = &environment->options,
+                           .live = &environment->live,
+                           .directory = &environment->storage.directory,
+                           .servers = cluster->servers(),
+                           .compactions = &environment->rate_limiter,
+                           .info_log = &environment->info_log});
+}
+
 absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) {
   BT_RETURN_IF_ERROR(HoldDirectory(path, &options));
   log_sink = options.log_sink;
@@ -51,8 +74,10 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
   BT_ASSIGN_OR_RETURN(cluster, Cluster::Open(path, options, [this](const Tablet& tablet) {
                         locations.Forget(tablet);
                       }));
+  ClusterEnvironment* const environment = cluster->environment();
+  TakeParts();
   locations.SetCluster(cluster.get());
-  BT_ASSIGN_OR_RETURN(session, environment()->lock_service->OpenSession(
+  BT_ASSIGN_OR_RETURN(session, environment->coordination.lock_service->OpenSession(
                                    {.owner = "client", .lease = absl::InfiniteDuration()}));
   schemas = std::make_unique<SchemaStore>(session.get());
   if (!options.read_only) {
@@ -62,7 +87,9 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
     }
   }
   access_lists = std::make_unique<AccessListStore>(session.get());
-  masters = std::make_unique<MasterRunner>(cluster.get(), [this] { locations.DeleteRetired(); });
+  masters =
+      std::make_unique<MasterRunner>(cluster.get(), &environment->closing, parts.info_log,
+                                     options.read_only, [this] { locations.DeleteRetired(); });
   if (const absl::Status started = masters->Start(); !started.ok()) {
     masters->Abandon();
     cluster->AbandonOpening();
@@ -70,12 +97,12 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
     return started;
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, schemas->Tables());
-  option_changes.RecordOpening(cluster.get());
-  environment()->info_log.Info("opened ", path, " with ", tables.size(), " tables",
-                               options.read_only ? ", read-only" : "");
-  if (ListenerQueue* const events = environment()->events.get()) {
+  option_changes->RecordOpening();
+  parts.info_log->Info("opened ", path, " with ", tables.size(), " tables",
+                       options.read_only ? ", read-only" : "");
+  if (ListenerQueue* const events = environment->events.get()) {
     events->Push(&EventListener::OnDatabaseOpened,
-                 {.time = absl::Now(), .path = environment()->directory.path()});
+                 {.time = absl::Now(), .path = environment->storage.directory.path()});
   }
   return absl::OkStatus();
 }
@@ -88,17 +115,21 @@ absl::Status DatabaseImpl::ClosedError() const {
 }
 
 absl::Status DatabaseImpl::Close() {
+  ClusterEnvironment* const environment = cluster->environment();
   absl::Status status = masters->Shutdown();
-  if (status.ok() && !environment()->options.read_only) status = cluster->Shutdown();
-  if (ListenerQueue* const events = environment()->events.get()) {
-    events->Push(&EventListener::OnDatabaseClosed,
-                 {.time = absl::Now(), .path = environment()->directory.path(), .status = status});
+  if (status.ok() && !parts.read_only) status = cluster->Shutdown();
+  if (ListenerQueue* const events = environment->events.get()) {
+    events->Push(
+        &EventListener::OnDatabaseClosed,
+        {.time = absl::Now(), .path = environment->storage.directory.path(), .status = status});
   }
-  if (!status.ok()) environment()->info_log.Error("closing: ", ToStd(status.message()));
+  if (!status.ok()) parts.info_log->Error("closing: ", ToStd(status.message()));
+  option_changes.reset();
   masters.reset();
   access_lists.reset();
   schemas.reset();
   session.reset();
+  parts = {};
   cluster.reset();
   return status;
 }
@@ -122,7 +153,7 @@ absl::Status DatabaseImpl::ForEachTablet(
 
 absl::Status DatabaseImpl::CheckWritable(const CallLimits& limits) const {
   BT_RETURN_IF_ERROR(limits.Check());
-  if (!environment()->options.read_only) return absl::OkStatus();
+  if (!parts.read_only) return absl::OkStatus();
   return absl::FailedPreconditionError("the database was opened read-only");
 }
 

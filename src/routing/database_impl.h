@@ -11,14 +11,23 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
+#include "bigtable/clock.h"
 #include "bigtable/log_sink.h"
+#include "bigtable/memory_budget.h"
 #include "bigtable/options.h"
 
 #include "admission/access_list_store.h"
+#include "admission/quota_control.h"
+#include "background/background_work.h"
 #include "base/call_gate.h"
 #include "base/call_limits.h"
+#include "base/info_log.h"
 #include "base/mutex.h"
+#include "base/sequence.h"
 #include "cluster/cluster.h"
+#include "cluster/live_options.h"
+#include "cluster/unserved_tablets.h"
+#include "commit/batch_writer.h"
 #include "filesystem/guarded_file_system.h"
 #include "lockservice/lock_service.h"
 #include "master/master_runner.h"
@@ -27,11 +36,27 @@
 #include "options/option_changes.h"
 #include "routing/location_cache.h"
 #include "rpc/request_slots.h"
+#include "tablet/snapshot_list.h"
 
 namespace bigtable {
 
 class DatabaseImpl {
  public:
+  // What calls use of the cluster, besides its servers.
+  struct Parts {
+    bool read_only = false;
+    const LiveOptions* live = nullptr;
+    Clock* clock = nullptr;
+    std::shared_ptr<MemoryBudget> budget;
+    SequenceSource* sequences = nullptr;
+    std::shared_ptr<SnapshotList> snapshots;  // snapshots may outlive the cluster
+    const UnservedTablets* unserved = nullptr;
+    QuotaControl* quotas = nullptr;
+    BatchWriter* batch_writer = nullptr;
+    BackgroundWork* background = nullptr;  // of the servers
+    InfoLog* info_log = nullptr;
+  };
+
   explicit DatabaseImpl(const DatabaseOptions& options)
       : tracer(options.trace_sink, options.trace_one_of) {}
 
@@ -48,9 +73,8 @@ class DatabaseImpl {
   absl::Status Close();
   // The first step of Open: sets `options->file_system`, and the log sink if the options have none.
   absl::Status HoldDirectory(std::string_view path, DatabaseOptions* options);
-
-  // What all servers share. Call it inside the gate.
-  ClusterEnvironment* environment() const { return cluster->environment(); }
+  // The step after the opening of the cluster: sets `parts` and `option_changes`.
+  void TakeParts();
 
   // For a call inside the gate that changes something.
   absl::Status CheckWritable(const CallLimits& limits) const;
@@ -65,13 +89,14 @@ class DatabaseImpl {
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages
-  OptionChanges option_changes;
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
+  Parts parts;
   std::unique_ptr<LockSession> session;  // of the clients
   std::unique_ptr<SchemaStore> schemas;
   std::unique_ptr<AccessListStore> access_lists;
   std::unique_ptr<MasterRunner> masters;
+  std::unique_ptr<OptionChanges> option_changes;
   Tracer tracer;
   const pid_t process = ::getpid();  // the process that opened the database
 

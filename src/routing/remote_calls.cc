@@ -216,7 +216,7 @@ absl::Status RemoteSnapshot::Fix(const TableImpl& table, const Filter& filter,
   }
   held_ = options.snapshot;
   if (held_ == nullptr) {
-    const std::shared_ptr<SnapshotList>& snapshots = table.database->environment()->snapshots;
+    const std::shared_ptr<SnapshotList>& snapshots = table.database->parts.snapshots;
     held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
   }
   now_ = SnapshotImpl::TimeOf(*held_);

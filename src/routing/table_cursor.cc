@@ -54,7 +54,7 @@ absl::Status ReadSnapshot::Fix(const TableImpl& table, const Filter& filter,
     } else if (options.snapshot != nullptr) {
       held_ = options.snapshot;
     } else {
-      const std::shared_ptr<SnapshotList>& snapshots = table.database->environment()->snapshots;
+      const std::shared_ptr<SnapshotList>& snapshots = table.database->parts.snapshots;
       held_ = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take());
       spec_.sequence = held_->sequence();  // PinVersion waits for it
       // From here on, compactions keep what expires after this time.
@@ -140,7 +140,7 @@ TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, c
   spec_.filter = FilterNode::Of(filter);
   spec_.settings.is_traced = calls->is_traced();
   if (spec_.filter != nullptr && spec_.filter->takes_memory()) {
-    memory_.emplace(table->database->environment()->options.shared_memory_budget);
+    memory_.emplace(table->database->parts.budget);
     status_ = memory_->Take(spec_.filter->expression_bytes);
   }
   if (!RowFilter::Needs(spec_.filter)) return;

@@ -43,7 +43,7 @@ absl::Status TableImpl::DeletedError() const {
 
 absl::Status TableImpl::Relocate(std::string_view row, MoveWait* wait,
                                  const CallLimits& limits) const {
-  const UnservedTablets& unserved = database->environment()->unserved;
+  const UnservedTablets& unserved = *database->parts.unserved;
   const auto explained = [&](const absl::Status& ended) {
     return wait->has_waited() ? unserved.Explain(ended, route->table_id(), row) : ended;
   };
@@ -79,7 +79,7 @@ absl::Status TableImpl::CheckRead(const Filter& filter, const ReadOptions& optio
   BT_RETURN_IF_ERROR(limits.Check());
   if (options.snapshot == nullptr) return absl::OkStatus();
   const auto* snapshot = static_cast<const SnapshotImpl*>(options.snapshot.get());
-  if (snapshot->IsOf(database->environment()->snapshots.get())) return absl::OkStatus();
+  if (snapshot->IsOf(database->parts.snapshots.get())) return absl::OkStatus();
   return absl::InvalidArgumentError("the snapshot is of another database");
 }
 
@@ -105,7 +105,7 @@ absl::Status TableImpl::BeginRead(const ServedTablet& tablet, const TabletVersio
 void TableImpl::ReportUnchecked(std::string_view stream, const absl::Status& status) const {
   const CallGate::Pass pass(&database->gate);
   if (!pass) return;
-  database->environment()->info_log.Error(
+  database->parts.info_log->Error(
       "a ", stream, " of table ", name(),
       " ended early, and the program did not check its status: ", ToStd(status.ToString()));
 }
@@ -147,14 +147,12 @@ void TableImpl::ApplyUnobserved(absl::Span<const RowMutation> mutations,
   };
   const CallGate::Pass pass(&database->gate);
   if (!pass) return refuse(database->ClosedError());
-  const DatabaseOptions& database_options = database->environment()->options;
-  if (database_options.read_only) {
+  if (database->parts.read_only) {
     return refuse(absl::FailedPreconditionError("the database was opened read-only"));
   }
   const CallLimits limits = LimitsOf(options);
   if (const absl::Status status = limits.Check(); !status.ok()) return refuse(status);
-  const Durability durability =
-      options.durability.value_or(database->environment()->live.durability);
+  const Durability durability = options.durability.value_or(database->parts.live->durability);
   if (durability > Durability::kSync) [[unlikely]] {
     return refuse(DurabilityError(durability));
   }

@@ -136,7 +136,7 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
         caller(std::move(c)),
         shared_monitor(std::move(m)),
         monitor(*shared_monitor),
-        quotas(&database->environment()->quotas) {}
+        quotas(database->parts.quotas) {}
 };
 
 }  // namespace bigtable

@@ -90,7 +90,7 @@ absl::StatusOr<Row> ModifyRow(const TableImpl& table, const ReadModifyWrite& rul
   BT_RETURN_IF_ERROR(CheckRules(rules));
   RowRules cells(&rules);
   const auto attempt = [&]() -> absl::StatusOr<bool> {
-    const absl::Time time = table.database->environment()->options.clock->Now();
+    const absl::Time time = table.database->parts.clock->Now();
     const int64_t now = std::max<int64_t>(absl::ToUnixMicros(time), 0);
     const absl::Status applied =
         cells.Apply(now, [&](const Filter& filter) { return operation->Read(filter); });

@@ -24,8 +24,7 @@ absl::Status BatchCall::Apply(DatabaseImpl* database, const WriteBatch& batch,
   const CallGate::Pass pass(&database->gate);
   if (!pass) return database->ClosedError();
   BT_RETURN_IF_ERROR(database->CheckWritable(limits));
-  const Durability durability =
-      options.durability.value_or(database->environment()->live.durability);
+  const Durability durability = options.durability.value_or(database->parts.live->durability);
   if (durability > Durability::kSync) return DurabilityError(durability);
   BT_RETURN_IF_ERROR(batch.status());
   if (batch.mutation_count() == 0) return absl::OkStatus();
@@ -58,7 +57,7 @@ absl::Status BatchCall::Run() {
     return absl::InvalidArgumentError(
         Cat("table ", target.table->name(), " of the batch is of another database"));
   }
-  QuotaControl& quotas = database_->environment()->quotas;
+  QuotaControl& quotas = *database_->parts.quotas;
   if (quotas.limits_rates() && !is_paid_) [[unlikely]] {
     std::vector<QuotaControl::Demand> demands;
     demands.reserve(targets_.size());
@@ -147,13 +146,12 @@ absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
                          target.share->write.layout, target.mutation});
   }
   std::optional<size_t> index;
-  const absl::Status status =
-      database_->environment()->batch_writer->Apply({.mutations = mutations,
-                                                     .reads = located_,
-                                                     .durability = durability_,
-                                                     .limits = limits_,
-                                                     .committed = committed_},
-                                                    &index);
+  const absl::Status status = database_->parts.batch_writer->Apply({.mutations = mutations,
+                                                                    .reads = located_,
+                                                                    .durability = durability_,
+                                                                    .limits = limits_,
+                                                                    .committed = committed_},
+                                                                   &index);
   if (!index.has_value()) return status;
   if (*index < targets_.size()) {
     *superseded = Missing{targets_[*index].table, std::string(targets_[*index].mutation.row)};

@@ -36,7 +36,7 @@ absl::Status RowOperation::Begin() {
   if (!pass) return table_->database->ClosedError();
   BT_RETURN_IF_ERROR(table_->database->CheckWritable(limits_));
   if (!durability_.has_value()) {
-    durability_ = table_->database->environment()->live.durability;
+    durability_ = table_->database->parts.live->durability;
   }
   if (*durability_ > Durability::kSync) return DurabilityError(*durability_);
   // Before the first read, so that its sequence number can be compared.

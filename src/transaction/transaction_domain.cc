@@ -17,9 +17,9 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> TransactionDomain::TakeOwnSnapsh
   }
   // Before the snapshot: the commit compares its number with what the servers note from here on.
   BT_RETURN_IF_ERROR(TrackWrites(limits));
-  ClusterEnvironment& shared = *database->environment();
+  const std::shared_ptr<SnapshotList>& snapshots = database->parts.snapshots;
   auto snapshot = std::make_shared<const SnapshotImpl>(
-      shared.snapshots, shared.snapshots->TakeOwn(&shared.sequences));
+      snapshots, snapshots->TakeOwn(database->parts.sequences));
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 

@@ -31,7 +31,7 @@ TransactionImpl::TransactionImpl(std::shared_ptr<TransactionDomain> domain,
 
 void TransactionImpl::MakeOwn() {
   // Later calls may come after Close.
-  if (clock_ == nullptr) clock_ = database()->environment()->options.clock;
+  if (clock_ == nullptr) clock_ = database()->parts.clock;
   own_ = std::make_shared<OwnWrites>(snapshot_->sequence(), clock_);
   const std::string_view bytes = batch_.bytes_;
   for (const WriteBatch::Mutation& mutation : batch_.mutations_) {
@@ -240,7 +240,7 @@ absl::Status TransactionImpl::Commit(const WriteOptions& options, const CallLimi
 absl::StatusOr<SequenceNumber> TransactionImpl::LastSequence() const {
   const CallGate::LongPass pass(&database()->gate);
   if (!pass) return database()->ClosedError();
-  return database()->environment()->sequences.last();
+  return database()->parts.sequences->last();
 }
 
 absl::Status TransactionImpl::CommitBatch(const WriteOptions& options, const CallLimits& limits,

@@ -15,7 +15,7 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "atomicity/batch_machine.h"
-#include "client/embedded_database.h"
+#include "cluster/environment.h"
 #include "commit/batch_commit.h"
 #include "support/database_peer.h"
 #include "support/expect_status.h"
@@ -101,10 +101,10 @@ class BatchGroupTest : public testing::Test {
         {.kinds = {FileCall::kLogSync}, .path_contains = machine_.log_of(places_[2])},
         absl::UnavailableError("sync fault"));
     ClusterEnvironment* const environment =
-        EmbeddedDatabase::ImplOf(machine_.database())->environment();
+        DatabasePeer(machine_.database()).cluster()->environment();
     shared_.sequences = &environment->sequences;
-    shared_.void_batches = environment->void_batches.get();
-    shared_.unsynced = &environment->batch_log_sync;
+    shared_.void_batches = environment->batches.void_batches.get();
+    shared_.unsynced = &environment->batches.log_sync;
     GroupedBatch synced(&machine_, operations_[kSynced], kSynced, Durability::kSync);
     GroupedBatch buffered(&machine_, operations_[kBuffered], kBuffered, Durability::kBuffered);
     ASSERT_FALSE(HasFailure());

@@ -10,6 +10,8 @@
 #   protocol buffers and gRPC ("google/...", "grpcpp/...", "grpc/..."). The library does not
 #   know it: neither COMPONENT/... nor bigtable/COMPONENT/... is included from src/, from
 #   include/bigtable/ or from another component, unless that one names it as SHARED.
+#   No header includes "cluster/environment.h", which has all that the servers of a process share: a
+#   header includes what its own class uses, and so says what it depends on.
 #   A header's guard is its path: src/base/coding.h has BIGTABLE_BASE_CODING_H_,
 #   include/bigtable/row.h has BIGTABLE_ROW_H_, testing/fault_plan.h has
 #   BIGTABLE_TESTING_FAULT_PLAN_H_.
@@ -137,6 +139,8 @@ find include src $folders -name '*.h' -o -name '*.cc' | sort |
     top = path
     if (!sub(/\/.*$/, "", top)) top = ""
     if (++includes == 1 && FILENAME ~ /\.cc$/) check_first(path)
+    if (path == "cluster/environment.h" && header != "")
+      violation(FNR, "\"" path "\" in a header; include the parts that the class uses")
     if (is_foreign(path)) next
     if (public) check_public(path, quoted); else check_room(path, quoted)
   }

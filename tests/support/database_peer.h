@@ -13,6 +13,7 @@
 #include "bigtable/bigtable.h"
 
 #include "client/embedded_database.h"
+#include "cluster/environment.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -39,7 +40,7 @@ class DatabasePeer {
   // Simulates the death of the process of the server.
   void Kill(TabletServer* server) {
     server->state().Abandon();
-    impl_->environment()->background.Wake();
+    impl_->parts.background->Wake();
   }
   // Ends the lease of the server, which may acquire its lock again or be replaced.
   void Expire(const TabletServer* server) { ExpireSessionOf(server->name()); }
@@ -102,7 +103,7 @@ class DatabasePeer {
 
   // The quotas of rates are by this clock, which must not go backwards. Before there are any.
   void SetQuotaClock(Clock* clock) {
-    impl_->environment()->quotas.SetNow([clock] { return absl::ToUnixNanos(clock->Now()); });
+    impl_->parts.quotas->SetNow([clock] { return absl::ToUnixNanos(clock->Now()); });
   }
 
   absl::Status SweepFiles() {
@@ -145,7 +146,8 @@ class DatabasePeer {
 
  private:
   void ExpireSessionOf(std::string_view owner) {
-    LocalLockService* const service = impl_->environment()->lock_service.get();
+    LocalLockService* const service =
+        impl_->cluster->environment()->coordination.lock_service.get();
     for (const LocalLockService::SessionInfo& session : service->Sessions()) {
       // It may have ended since.
       if (session.owner == owner) service->ExpireSession(session.id).IgnoreError();

@@ -1,7 +1,7 @@
 // The last tablet to drop its reference removes a shared file, whichever tablet that is.
-#include "gtest/gtest.h"
+#include "tablet/shared_files.h"
 
-#include "cluster/environment.h"
+#include "gtest/gtest.h"
 
 namespace bigtable {
 namespace {
