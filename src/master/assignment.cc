@@ -34,7 +34,7 @@ absl::Status Assignment::AssignUsers() {
   *IsAssigned(ServerRole::kUser) = false;
   const absl::Status assigned = Assign(ServerRole::kUser);
   *IsAssigned(ServerRole::kUser) = assigned.ok();
-  context_->unserved->RecordAssignment(assigned);
+  context_->RecordAssignment(assigned);
   return assigned;
 }
 
@@ -355,7 +355,7 @@ absl::Status Assignment::LoadOne(ServerHost* host, const UnassignedTablet& table
     const absl::Status read = host->metadata()->ReadTablet(tablet.id, &server).status();
     if (absl::IsNotFound(read)) return absl::OkStatus();
   }
-  context_->unserved->RecordFailure(tablet.id, tablet.layout->name, tablet.begin, loaded);
+  context_->RecordFailedLoad(tablet.id, tablet.layout->name, tablet.begin, loaded);
   return Annotate(loaded, Cat("table ", tablet.layout->name));
 }
 
@@ -396,7 +396,7 @@ absl::Status Assignment::AssignIfDue(ServerRole role) {
   if (!context_->active()) return absl::UnavailableError("this master is not active");
   const absl::Status assigned = Assign(role);
   *IsAssigned(role) = assigned.ok();
-  if (role == ServerRole::kUser) context_->unserved->RecordAssignment(assigned);
+  if (role == ServerRole::kUser) context_->RecordAssignment(assigned);
   context_->background->Wake();  // for calls that wait for a tablet
   if (!assigned.ok()) {
     context_->info_log->Error("unserved tablets cannot be assigned yet: ",

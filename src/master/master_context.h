@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "absl/status/status.h"
 
@@ -18,6 +19,7 @@
 #include "cluster/unserved_tablets.h"
 #include "master/master_lock.h"
 #include "monitoring/listener_queue.h"
+#include "tablet/tablet_id.h"
 
 namespace bigtable {
 
@@ -38,6 +40,15 @@ struct MasterContext {
   absl::Status AwaitChanges(const CallLimits& limits) const {
     BT_RETURN_IF_ERROR(servers->AwaitMetadata(limits));
     return lock->session()->AwaitWrites(limits);
+  }
+  // For callers that wait for users' tablets. What a master fails to do because it has lost its
+  // lock is no reason for them to stop waiting: the next master tries again.
+  void RecordFailedLoad(const TabletId& id, std::string_view table, std::string_view begin_row,
+                        const absl::Status& status) const {
+    if (active()) unserved->RecordFailure(id, table, begin_row, status);
+  }
+  void RecordAssignment(const absl::Status& assigned) const {
+    if (assigned.ok() || active()) unserved->RecordAssignment(assigned);
   }
   // Whether waiting calls must end, because the database is being closed.
   bool IsStopping() const { return closing->is_closing || is_stopping; }

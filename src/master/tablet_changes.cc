@@ -166,7 +166,7 @@ absl::Status TabletChanges::LoadMoved(std::string_view table, const HostedTablet
                                             ServerHost::IfRefusingWrites::kServeReads);
   if (!back.ok()) {
     assignment_->MarkUnassigned();
-    context_->unserved->RecordFailure(id, table, from.tablet->rows().begin(), back);
+    context_->RecordFailedLoad(id, table, from.tablet->rows().begin(), back);
   }
   return status;
 }

@@ -122,6 +122,26 @@ TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToItsServerIn
   ExpectFilled(table, 0, 10, "w");
 }
 
+// The next master loads the tablets. A record would end calls that have waited for five seconds.
+TEST_F(UnservedTabletTest, AMasterThatHasLostItsLockRecordsNoFailure) {
+  OpenFaulty(1);
+  Table* const table = CreateSplitTable("t", 2, 5);
+  Fill(table, 0, 10);
+  DatabasePeer peer(database_.get());
+  std::atomic<int> steps{0};
+  std::atomic<size_t> recorded{0};
+  peer.OnMasterStep([&] {
+    const int step = ++steps;
+    if (step == 2) peer.KillMaster();
+    if (step > 2) recorded += peer.cluster()->environment()->unserved.List().size();
+  });
+  peer.Kill(peer.Servers()[0]);
+  ExpectServed(table, 0, 10);
+  EXPECT_GT(steps, 2);
+  EXPECT_EQ(recorded, 0u);
+  database_.reset();  // before what the steps use
+}
+
 TEST_F(UnservedTabletTest, CloseReportsWhyTabletsOfALostServerAreUnserved) {
   OpenFaulty(1);
   Fill(CreateStillTable(), 0, 10);
