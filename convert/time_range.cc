@@ -1,5 +1,7 @@
 #include "convert/time_range.h"
 
+#include <algorithm>
+
 #include "base/status.h"
 #include "convert/invalid.h"
 #include "convert/limits.h"
@@ -42,9 +44,14 @@ absl::StatusOr<google::bigtable::v2::TimestampRange> ToProto(const TimeRange& ra
 TimeRange WithWholeMilliseconds(const TimeRange& range) {
   constexpr int64_t kUnit = kTimestampGranularityMicros;
   constexpr int64_t kLast = TimeRange::kNoEnd / kUnit * kUnit;
-  const auto round_up = [](int64_t micros) { return (micros + kUnit - 1) / kUnit * kUnit; };
-  if (range.begin > kLast) return {.begin = 0, .end = 0};
-  return {.begin = round_up(range.begin),
+  // Of 0 to kLast, whose sum with a unit would be too large.
+  const auto round_up = [](int64_t micros) {
+    return micros % kUnit == 0 ? micros : (micros / kUnit + 1) * kUnit;
+  };
+  // No cell has a negative timestamp.
+  const int64_t begin = std::max(range.begin, int64_t{0});
+  if (begin > kLast || range.end <= 0) return {.begin = 0, .end = 0};
+  return {.begin = round_up(begin),
           .end = range.end > kLast ? TimeRange::kNoEnd : round_up(range.end)};
 }
 

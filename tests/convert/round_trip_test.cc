@@ -217,6 +217,35 @@ TEST(TimeRangeRoundTripTest, WholeMillisecondsComeBack) {
   }
 }
 
+TEST(TimeRangeRoundTripTest, EndsBecomeTheNextMillisecond) {
+  constexpr int64_t kLast = TimeRange::kNoEnd - TimeRange::kNoEnd % 1000;
+  struct Case {
+    TimeRange from;
+    TimeRange to;
+  };
+  for (const auto& [from, to] :
+       {Case{{1, 1001}, {1000, 2000}}, Case{{-1, 1}, {0, 1000}}, Case{{-2000, 1000}, {0, 1000}},
+        Case{{-2000, -1000}, {0, 0}}, Case{{-1, 0}, {0, 0}}, Case{{0, kLast}, {0, kLast}},
+        Case{{0, kLast + 1}, {0, TimeRange::kNoEnd}},
+        Case{{kLast, TimeRange::kNoEnd}, {kLast, TimeRange::kNoEnd}},
+        Case{{kLast + 1, TimeRange::kNoEnd}, {0, 0}}}) {
+    const TimeRange found = WithWholeMilliseconds(from);
+    EXPECT_EQ(found.begin, to.begin) << from.begin << " to " << from.end;
+    EXPECT_EQ(found.end, to.end) << from.begin << " to " << from.end;
+  }
+}
+
+// The engine takes any range that is not empty.
+TEST(FilterRoundTripTest, TimestampsBeforeTheFirstAndAfterTheLastMillisecond) {
+  EXPECT_EQ(BytesOf(FilterAgain(Filter::TimestampRange(Timestamp(-2000), Timestamp(1000)))),
+            BytesOf(Filter::TimestampRange(Timestamp(0), Timestamp(1000))));
+  EXPECT_EQ(BytesOf(FilterAgain(Filter::TimestampRange(Timestamp(-2), Timestamp(-1)))),
+            BytesOf(Filter::BlockAll()));
+  const Timestamp last(TimeRange::kNoEnd - TimeRange::kNoEnd % 1000);
+  EXPECT_EQ(BytesOf(FilterAgain(Filter::TimestampRange(last, Timestamp::Max()))),
+            BytesOf(Filter::TimestampRange(last, Timestamp::Max())));
+}
+
 // A row as a message brings it: its families in the order of their names, with the largest values
 // in several chunks.
 Row RowOf(std::string_view key) {
