@@ -175,12 +175,17 @@ absl::Status EmbeddedDatabase::SetObservers(std::string_view table,
   BT_ENTER_MASTER(options);
   BT_RETURN_IF_ERROR(CheckObservers(observers));
   BT_RETURN_IF_ERROR(CheckObserversAreKnown(observers));
-  return master->tables()->ChangeTable(table, limits, [&](TableLayout* layout) {
+  uint64_t table_id = 0;
+  BT_RETURN_IF_ERROR(master->tables()->ChangeTable(table, limits, [&](TableLayout* layout) {
+    table_id = layout->table_id;
     if (layout->observers == observers) return absl::OkStatus();
     layout->observers = observers;
     layout->observers_id = observers.empty() ? 0 : master->tables()->TakeSequence();
     return absl::OkStatus();
-  });
+  }));
+  // The next transaction calls them at once, and not only after a conflict.
+  if (!observers.empty()) impl_->locations.RouteOf(table_id)->SetObserved(true);
+  return absl::OkStatus();
 }
 
 // --- Access lists ---

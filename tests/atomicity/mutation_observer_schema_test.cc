@@ -73,6 +73,17 @@ TEST_F(ObserverSchemaTest, EveryWayToWriteFindsNewObservers) {
   }
 }
 
+// Without a conflict that tells the transaction of them.
+TEST_F(ObserverSchemaTest, ATransactionAfterSetObserversCallsThemAtOnce) {
+  RecordRows();
+  ASSERT_OK(u_->Apply(Write("a", "1")));
+  ASSERT_OK(database_->SetObservers("u", {HookObserver::NameOf(0)}));
+  ASSERT_OK_AND_ASSIGN(Transaction transaction, database_->BeginTransaction());
+  ASSERT_OK(transaction.Apply(u_, Write("b", "1")));
+  EXPECT_EQ(seen_, "b ");
+  EXPECT_OK(transaction.Commit());
+}
+
 TEST_F(ObserverSchemaTest, NamesAreChecked) {
   EXPECT_STATUS(kInvalidArgument, "there is no mutation observer \"none\"; registered are: ",
                 database_->SetObservers("u", {"none"}));
