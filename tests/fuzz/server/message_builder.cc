@@ -131,10 +131,11 @@ class MessageBuilder {
 
   std::string Text(const FieldDescriptor& field) {
     switch (input_.Below(8)) {
-      case 0: {  // any bytes
+      case 0: {  // any bytes; in a string ASCII, since parsing refuses one that is not UTF-8
+        const bool is_string = field.type() == FieldDescriptor::TYPE_STRING;
         std::string bytes;
         for (uint8_t size = input_.Byte(); size > 0 && !input_.at_end(); --size) {
-          bytes.push_back(static_cast<char>(input_.Byte()));
+          bytes.push_back(static_cast<char>(input_.Byte() & (is_string ? 0x7f : 0xff)));
         }
         return bytes;
       }
