@@ -20,6 +20,8 @@ SERVER_PACKAGES=(libbrotli-dev libcli11-dev libcpp-httplib-dev libgrpc++-dev lib
 if ! command -v npm > /dev/null; then
   SERVER_PACKAGES+=(nodejs npm)
 fi
+# The test of the server's status page.
+PAGE_PACKAGES=(chromium)
 # bench/: the engines to compare with, and what draws the charts.
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)
