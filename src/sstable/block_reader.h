@@ -4,7 +4,7 @@
 // * Mapped and not compressed: on the first touch, the block's range is populated and its
 //   checksum verified. A bit records that, and afterwards returning the block costs a test of the
 //   bit. Before the first touch, the kernel is queried whether the range is in memory, unless the
-//   file is trusted (page_residency.h). When the kernel seems to have dropped pages
+//   file is trusted (residency_trust.h). When the kernel seems to have dropped pages
 //   (page_residency.h), the bits are cleared, and the next touch first checks whether the block is
 //   in memory. A block that is not is read with one request: where memory is plentiful, into the
 //   mapping and with the blocks around it; where it is not, the block alone and by position. A
@@ -42,6 +42,7 @@
 #include "sstable/compression.h"
 #include "sstable/page_residency.h"
 #include "sstable/read_settings.h"
+#include "sstable/residency_trust.h"
 #include "sstable/stored_block.h"
 
 namespace bigtable {
