@@ -2,17 +2,14 @@
 
 #include <bit>
 #include <cstdlib>
-#include <cstring>
 #include <sys/mman.h>
 #include <utility>
 
 #include "base/shortcuts.h"
 #include "base/status.h"
-#include "base/strings.h"
 #include "base/try_allocate.h"
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
-#include "filesystem/file_pool.h"
 #include "monitoring/thread_calls.h"
 #include "monitoring/tracer.h"
 
@@ -38,31 +35,28 @@ std::unique_ptr<char[], void (*)(char*)> AllocateBlocks(size_t size, size_t* all
 
 }  // namespace
 
-BlockReader::BlockReader(Source source, const BlockIndex* index, MemoryBudget* budget,
-                         PageResidency* residency)
-    : source_(std::move(source)),
+BlockReader::BlockReader(BlockSource source, const BlockIndex* index, MemoryBudget* budget,
+                         Options options)
+    : file_(std::move(source), index, budget),
+      in_memory_(options.in_memory),
       index_(index),
       budget_(budget),
       cache_id_(BudgetAccess::Cache(*budget).NewFileId()),
-      mapping_(source_.in_memory ? nullptr : source_.file->mapping()),
-      residency_(residency),
+      mapping_(in_memory_ ? nullptr : file_.file().mapping()),
+      residency_(options.residency),
       known_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       verified_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       raw_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       present_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       in_place_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
-      epoch_(residency->epoch()),
+      epoch_(residency_->epoch()),
       charged_(mapping_ == nullptr ? 0 : static_cast<int64_t>(5 * sizeof(uint64_t) * words())) {
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, charged_);
 }
 
 BlockReader::~BlockReader() {
-  const bool uses_cache = !source_.in_memory && (mapping_ == nullptr || source_.compressed);
+  const bool uses_cache = !in_memory_ && (mapping_ == nullptr || file_.is_compressed());
   if (uses_cache) BudgetAccess::Cache(*budget_).EraseFile(cache_id_);
-  if (const auto* dictionary = shared_dictionary_.load()) {
-    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes,
-                         -static_cast<int64_t>(dictionary->memory()));
-  }
   if (const auto* loaded = shared_loaded_.load()) {
     BudgetAccess::Charge(*budget_, MemoryBudget::Use::kInMemoryGroups,
                          -static_cast<int64_t>(loaded->charge));
@@ -74,20 +68,11 @@ BlockReader::~BlockReader() {
   residency_->CountKnown(-known);
 }
 
-absl::Status BlockReader::DamagedBlock(size_t i, std::string_view what) const {
-  return absl::DataLossError(
-      Cat(source_.path, ": the block at offset ", index_->handle(i).offset, " ", what));
-}
-
-absl::Status BlockReader::NoMemoryForBlock(size_t i, uint64_t size) const {
-  return NoMemoryFor(source_.path, Cat("the block at offset ", index_->handle(i).offset), size);
-}
-
 absl::Status BlockReader::ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                                        std::string_view* block, Ref<Block>* owner,
                                        BlockOrigin* origin) {
   *origin = BlockOrigin::kInPlace;
-  if (source_.in_memory) {
+  if (in_memory_) {
     const Loaded* loaded;
     if (shared_loaded_.load(std::memory_order_relaxed) == nullptr)
       *origin = BlockOrigin::kFirstTouch;
@@ -98,7 +83,7 @@ absl::Status BlockReader::ReadUntraced(size_t i, const ReadSettings& settings, R
   }
   // Of a mapped file, only compressed blocks are cached.
   const bool uses_cache = Shortcuts().Has(Shortcut::kBlockCache);
-  const bool in_cache = mapping_ == nullptr || (source_.compressed && !Test(raw_, i));
+  const bool in_cache = mapping_ == nullptr || (file_.is_compressed() && !Test(raw_, i));
   if (in_cache) {
     *owner = uses_cache
                  ? BudgetAccess::Cache(*budget_).Lookup({cache_id_, index_->handle(i).offset})
@@ -129,7 +114,7 @@ absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings, Rea
   // Null if a traced stream continues before the next row is requested.
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return status;
-  FileTrace* const file = FileIn(trace, source_.number);
+  FileTrace* const file = FileIn(trace, file_.number());
   file->block_time += absl::Nanoseconds(NowNanos() - begin);
   file->blocks_in_place += origin == BlockOrigin::kInPlace ? 1 : 0;
   file->blocks_first_touched += origin == BlockOrigin::kFirstTouch ? 1 : 0;
@@ -159,12 +144,9 @@ void BlockReader::FollowEpoch() {
 // Two threads may do this at once for the same block; both get the same result.
 absl::Status BlockReader::VerifyMapped(size_t i, const ReadSettings& settings) {
   if (Test(verified_, i) && !settings.verify_checksums) return absl::OkStatus();
-  const BlockHandle handle = index_->handle(i);
-  const char* const bytes = mapping_ + handle.offset;
-  if (!BlockTrailerHolds(bytes, handle.size, source_.identity, handle.offset)) {
-    return DamagedBlock(i, "has a wrong checksum");
-  }
-  if (EncodingOf(bytes, handle.size) == BlockEncoding::kRaw) Set(raw_, i);
+  const char* const stored = mapping_ + index_->handle(i).offset;
+  BT_RETURN_IF_ERROR(file_.Verify(i, stored));
+  if (file_.IsRaw(i, stored)) Set(raw_, i);
   Set(verified_, i);
   return absl::OkStatus();
 }
@@ -181,133 +163,22 @@ absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, Rea
   }
   BT_RETURN_IF_ERROR(VerifyMapped(i, settings));
   const BlockHandle handle = index_->handle(i);
-  const std::string_view stored(mapping_ + handle.offset, handle.size);
+  const char* const stored = mapping_ + handle.offset;
   if (Test(raw_, i)) {
     Set(in_place_, i);
-    *block = stored;
+    *block = {stored, handle.size};
     *owner = {};
     return absl::OkStatus();
   }
-  BT_RETURN_IF_ERROR(
-      Decode(i, stored, EncodingOf(stored.data(), stored.size()), settings.limits, owner));
+  BT_RETURN_IF_ERROR(file_.Decode(i, stored, settings.limits, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
 }
 
 absl::Status BlockReader::ReadByPosition(size_t i, const CallLimits* limits,
                                          std::string_view* block, Ref<Block>* owner) {
-  const BlockHandle handle = index_->handle(i);
-  const size_t size = handle.size + kBlockTrailerSize;
-  std::unique_ptr<char[]> heap;
-  char* buffer;
-  // A block that will be decoded is read into the thread's buffer; another is read into its own
-  // memory.
-  constexpr size_t kMostForThread = 1 << 20;
-  if (source_.compressed && size <= kMostForThread) {
-    std::string* const mine = ThreadBuffer();
-    if (mine->size() < size) mine->resize(size);
-    buffer = mine->data();
-  } else {
-    heap = TryAllocate(size);
-    if (heap == nullptr) return NoMemoryForBlock(i, size);
-    buffer = heap.get();
-  }
-  {
-    const WaitTimer wait;
-    BT_RETURN_IF_ERROR(FilePool::Read(*source_.file, handle.offset, size, buffer, limits));
-  }
-  if (!BlockTrailerHolds(buffer, handle.size, source_.identity, handle.offset)) {
-    return DamagedBlock(i, "has a wrong checksum");
-  }
-  const BlockEncoding encoding = EncodingOf(buffer, handle.size);
-  if (heap != nullptr && encoding == BlockEncoding::kRaw) {
-    *owner = MakeRef<Block>(std::move(heap), handle.size, size);
-  } else {
-    BT_RETURN_IF_ERROR(Decode(i, {buffer, handle.size}, encoding, limits, owner));
-  }
+  BT_RETURN_IF_ERROR(file_.Read(i, limits, owner));
   *block = (*owner)->data();
-  return absl::OkStatus();
-}
-
-absl::Status BlockReader::DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
-                                      uint64_t* size) const {
-  *size = encoding == BlockEncoding::kRaw ? stored.size() : DecompressedSize(stored);
-  if (*size == kUnknownSize) return DamagedBlock(i, "states a decoded size that it cannot have");
-  if (*size > source_.largest_block) {
-    return DamagedBlock(i, "decodes to more than the largest block of the file");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status BlockReader::DecodeTo(size_t i, std::string_view stored, BlockEncoding encoding,
-                                   const CallLimits* limits, char* to, size_t size) {
-  if (encoding == BlockEncoding::kRaw) {
-    std::memcpy(to, stored.data(), size);
-    return absl::OkStatus();
-  }
-  const DecodingDictionary* dictionary = nullptr;
-  if (encoding == BlockEncoding::kZstdDictionary) {
-    BT_RETURN_IF_ERROR(FindDictionary(limits, &dictionary));
-  }
-  if (!Decompress(stored, dictionary, to, size)) return DamagedBlock(i, "does not decompress");
-  return absl::OkStatus();
-}
-
-absl::Status BlockReader::Decode(size_t i, std::string_view stored, BlockEncoding encoding,
-                                 const CallLimits* limits, Ref<Block>* owner) {
-  uint64_t size;
-  BT_RETURN_IF_ERROR(DecodedSize(i, stored, encoding, &size));
-  auto buffer = TryAllocate(size);
-  if (buffer == nullptr) return NoMemoryForBlock(i, size);
-  BT_RETURN_IF_ERROR(DecodeTo(i, stored, encoding, limits, buffer.get(), size));
-  *owner = MakeRef<Block>(std::move(buffer), size, size);
-  return absl::OkStatus();
-}
-
-absl::Status BlockReader::FindDictionary(const CallLimits* limits,
-                                         const DecodingDictionary** dictionary) {
-  *dictionary = shared_dictionary_.load(std::memory_order_acquire);
-  if (*dictionary != nullptr) return absl::OkStatus();
-  const LimitedMutexLock lock(&mutex_, limits, "the read");
-  BT_RETURN_IF_ERROR(lock.status());
-  if (dictionary_ == nullptr) {
-    BT_RETURN_IF_ERROR(ReadDictionary(limits, &dictionary_));
-    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes,
-                         static_cast<int64_t>(dictionary_->memory()));
-    shared_dictionary_.store(dictionary_.get(), std::memory_order_release);
-  }
-  *dictionary = dictionary_.get();
-  return absl::OkStatus();
-}
-
-absl::Status BlockReader::ReadDictionary(const CallLimits* limits,
-                                         std::unique_ptr<DecodingDictionary>* dictionary) const {
-  const BlockHandle& handle = source_.dictionary;
-  const auto damaged = [&](std::string_view what) {
-    return absl::DataLossError(
-        Cat(source_.path, ": the dictionary at offset ", handle.offset, " ", what));
-  };
-  if (handle.size == 0) return damaged("is missing");
-  // Not the thread's buffer: a compressed block may be in it.
-  const auto stored = TryAllocate(handle.size + kBlockTrailerSize);
-  if (stored == nullptr) return NoMemoryFor(source_.path, "its dictionary", handle.size);
-  BT_RETURN_IF_ERROR(FilePool::Read(*source_.file, handle.offset, handle.size + kBlockTrailerSize,
-                                    stored.get(), limits));
-  if (!BlockTrailerHolds(stored.get(), handle.size, source_.identity, handle.offset)) {
-    return damaged("has a wrong checksum");
-  }
-  const std::string_view bytes(stored.get(), handle.size);
-  const bool is_raw = EncodingOf(stored.get(), handle.size) == BlockEncoding::kRaw;
-  const uint64_t size = is_raw ? handle.size : DecompressedSize(bytes);
-  if (size != source_.dictionary_size) return damaged("does not have the size in the properties");
-  auto content = TryAllocate(size);
-  if (content == nullptr) return NoMemoryFor(source_.path, "its dictionary", size);
-  if (is_raw) {
-    std::memcpy(content.get(), bytes.data(), size);
-  } else if (!Decompress(bytes, nullptr, content.get(), size)) {
-    return damaged("does not decompress");
-  }
-  *dictionary = std::make_unique<DecodingDictionary>(std::move(content), size);
   return absl::OkStatus();
 }
 
@@ -315,8 +186,7 @@ absl::Status BlockReader::Load(const CallLimits* limits, const Loaded** loaded) 
   *loaded = shared_loaded_.load(std::memory_order_acquire);
   if (*loaded != nullptr) [[likely]]
     return absl::OkStatus();
-  // Other threads that need the blocks wait meanwhile. LoadBlocks takes mutex_ for the dictionary,
-  // so loading has a lock of its own.
+  // Other threads that need the blocks wait meanwhile.
   const WaitTimer wait;
   const LimitedMutexLock lock(&load_mutex_, limits, "the read");
   BT_RETURN_IF_ERROR(lock.status());
@@ -337,28 +207,17 @@ absl::Status BlockReader::Load(const CallLimits* limits, const Loaded** loaded) 
 absl::Status BlockReader::LoadBlocks(const CallLimits* limits, Loaded* loaded) {
   const size_t count = index_->size();
   std::string stored;
-  const auto read = [&](size_t i, std::string_view* block, BlockEncoding* encoding) {
-    const BlockHandle handle = index_->handle(i);
-    if (!TryResize(&stored, handle.size + kBlockTrailerSize)) {
-      return NoMemoryForBlock(i, handle.size);
-    }
-    BT_RETURN_IF_ERROR(
-        FilePool::Read(*source_.file, handle.offset, stored.size(), stored.data(), limits));
-    if (!BlockTrailerHolds(stored.data(), handle.size, source_.identity, handle.offset)) {
-      return DamagedBlock(i, "has a wrong checksum");
-    }
-    *block = std::string_view(stored).substr(0, handle.size);
-    *encoding = EncodingOf(stored.data(), handle.size);
-    return absl::OkStatus();
+  const auto read = [&](size_t i) {
+    const size_t stored_size = file_.StoredSize(i);
+    if (!TryResize(&stored, stored_size)) return file_.NoMemoryFor(i, stored_size);
+    return file_.ReadStored(i, limits, stored.data());
   };
-  std::string_view block;
-  BlockEncoding encoding;
   uint64_t end = 0;
   for (size_t i = 0; i < count; ++i) {
     uint64_t size = index_->handle(i).size;
-    if (source_.compressed) {
-      BT_RETURN_IF_ERROR(read(i, &block, &encoding));
-      BT_RETURN_IF_ERROR(DecodedSize(i, block, encoding, &size));
+    if (file_.is_compressed()) {
+      BT_RETURN_IF_ERROR(read(i));
+      BT_RETURN_IF_ERROR(file_.DecodedSize(i, stored.data(), &size));
     }
     loaded->offsets.Add(end);
     end += size;
@@ -368,17 +227,17 @@ absl::Status BlockReader::LoadBlocks(const CallLimits* limits, Loaded* loaded) {
   size_t allocated;
   loaded->bytes = AllocateBlocks(end, &allocated);
   if (loaded->bytes == nullptr && end > 0) {
-    return NoMemoryFor(source_.path, "this in-memory table", end);
+    return NoMemoryFor(file_.path(), "this in-memory table", end);
   }
   for (size_t i = 0; i < count; ++i) {
-    BT_RETURN_IF_ERROR(read(i, &block, &encoding));
+    BT_RETURN_IF_ERROR(read(i));
     uint64_t size;
-    BT_RETURN_IF_ERROR(DecodedSize(i, block, encoding, &size));
+    BT_RETURN_IF_ERROR(file_.DecodedSize(i, stored.data(), &size));
     const uint64_t begin = loaded->offsets[i];
     if (size != loaded->offsets[i + 1] - begin) {
-      return DamagedBlock(i, "has an unexpected decoded size");
+      return file_.Damaged(i, "has an unexpected decoded size");
     }
-    BT_RETURN_IF_ERROR(DecodeTo(i, block, encoding, limits, loaded->bytes.get() + begin, size));
+    BT_RETURN_IF_ERROR(file_.DecodeTo(i, stored.data(), limits, loaded->bytes.get() + begin, size));
   }
   loaded->charge = allocated + loaded->offsets.memory() + sizeof(Loaded);
   return absl::OkStatus();

@@ -30,7 +30,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 
-#include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
 #include "base/call_limits.h"
@@ -38,8 +37,9 @@
 #include "base/prefetch.h"
 #include "base/ref_counted.h"
 #include "cache/block.h"
+#include "sstable/block_file.h"
 #include "sstable/block_index.h"
-#include "sstable/compression.h"
+#include "sstable/block_source.h"
 #include "sstable/page_residency.h"
 #include "sstable/read_settings.h"
 #include "sstable/residency_trust.h"
@@ -49,19 +49,6 @@ namespace bigtable {
 
 class BlockReader {
  public:
-  // The file, and values from its properties.
-  struct Source {
-    std::unique_ptr<RandomAccessFile> file;
-    std::string path;
-    uint64_t number = 0;
-    uint64_t identity = 0;
-    bool compressed = false;     // some blocks may be
-    uint64_t largest_block = 0;  // decoded
-    BlockHandle dictionary = {};
-    uint64_t dictionary_size = 0;  // decoded
-    bool in_memory = false;
-  };
-
   // The reads so far of a cursor that goes from each block to the next; a new cursor starts a new
   // one.
   struct ReadAhead {
@@ -71,15 +58,21 @@ class BlockReader {
     size_t position_end = 0;  // blocks before this one are read by position
   };
 
-  // `index`, `budget` and `residency` outlive the reader.
-  BlockReader(Source source, const BlockIndex* index, MemoryBudget* budget,
-              PageResidency* residency = PageResidency::OfProcess());
+  struct Options {
+    // All blocks are loaded into memory at the first read.
+    bool in_memory = false;
+    // Outlives the reader.
+    PageResidency* residency = PageResidency::OfProcess();
+  };
+
+  // `index` and `budget` outlive the reader.
+  BlockReader(BlockSource source, const BlockIndex* index, MemoryBudget* budget, Options options);
   ~BlockReader();
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
-  const std::string& path() const { return source_.path; }
-  // The memory of all blocks, if they were loaded (Source::in_memory).
+  const std::string& path() const { return file_.path(); }
+  // The memory of all blocks, if they were loaded (Options::in_memory).
   uint64_t loaded_bytes() const {
     const Loaded* const loaded = shared_loaded_.load(std::memory_order_acquire);
     return loaded == nullptr ? 0 : loaded->charge;
@@ -120,8 +113,9 @@ class BlockReader {
     }
     bigtable::Prefetch({head, 256});
   }
-  absl::Status DamagedBlock(size_t i, std::string_view what) const;
-  absl::Status NoMemoryForBlock(size_t i, uint64_t size) const;
+  absl::Status DamagedBlock(size_t i, std::string_view what) const {
+    return file_.Damaged(i, what);
+  }
 
  private:
   // A bit for each block.
@@ -148,9 +142,6 @@ class BlockReader {
     return (bits[i / 64].fetch_or(bit, std::memory_order_release) & bit) != 0;
   }
   size_t words() const { return (index_->size() + 63) / 64; }
-
-  // How a block was obtained.
-  enum class BlockOrigin : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
 
   // Also records the block in the thread's trace if the read is traced.
   absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
@@ -202,20 +193,11 @@ class BlockReader {
   void CheckSample(size_t next);
   void MarkKnown(size_t i);
   void MarkPresent(Stretch blocks);
-  // The limits are those of a wait for the dictionary.
-  absl::Status Decode(size_t i, std::string_view stored, BlockEncoding encoding,
-                      const CallLimits* limits, Ref<Block>* owner);
-  absl::Status DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
-                           uint64_t* size) const;
-  absl::Status DecodeTo(size_t i, std::string_view stored, BlockEncoding encoding,
-                        const CallLimits* limits, char* to, size_t size);
-  absl::Status FindDictionary(const CallLimits* limits, const DecodingDictionary** dictionary);
-  absl::Status ReadDictionary(const CallLimits* limits,
-                              std::unique_ptr<DecodingDictionary>* dictionary) const;
   absl::Status Load(const CallLimits* limits, const Loaded** loaded);
   absl::Status LoadBlocks(const CallLimits* limits, Loaded* loaded);
 
-  const Source source_;
+  BlockFile file_;
+  const bool in_memory_;
   const BlockIndex* const index_;
   MemoryBudget* const budget_;
   const uint64_t cache_id_;
@@ -231,10 +213,7 @@ class BlockReader {
   ResidencyTrust trust_;   // for blocks that were not present_ in any epoch
   const int64_t charged_;  // for the bits
 
-  LimitedMutex mutex_;  // held while the dictionary is created
-  std::unique_ptr<DecodingDictionary> dictionary_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<const DecodingDictionary*> shared_dictionary_{nullptr};
-  LimitedMutex load_mutex_;  // held while all blocks are loaded; mutex_ may be taken under it
+  LimitedMutex load_mutex_;  // held while all blocks are loaded; the dictionary's is taken under it
   std::unique_ptr<Loaded> loaded_ ABSL_GUARDED_BY(load_mutex_);
   std::atomic<const Loaded*> shared_loaded_{nullptr};
 };

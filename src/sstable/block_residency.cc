@@ -30,13 +30,13 @@ BlockReader::Stretch BlockReader::StretchAround(size_t i) const {
 
 bool BlockReader::IsResident(Stretch blocks) const {
   return WithRange(blocks, [&](uint64_t offset, uint64_t length) {
-    return source_.file->IsResident(offset, length);
+    return file_.file().IsResident(offset, length);
   });
 }
 
 void BlockReader::WillNeed(Stretch blocks) const {
   WithRange(blocks,
-            [&](uint64_t offset, uint64_t length) { source_.file->WillNeed(offset, length); });
+            [&](uint64_t offset, uint64_t length) { file_.file().WillNeed(offset, length); });
 }
 
 void BlockReader::MarkKnown(size_t i) {
@@ -55,7 +55,7 @@ void BlockReader::MarkPresent(Stretch blocks) {
 
 absl::Status BlockReader::Populate(Stretch blocks) {
   BT_RETURN_IF_ERROR(WithRange(blocks, [&](uint64_t offset, uint64_t length) {
-    return source_.file->Populate(offset, length);
+    return file_.file().Populate(offset, length);
   }));
   MarkPresent(blocks);
   return absl::OkStatus();
@@ -91,7 +91,7 @@ absl::Status BlockReader::ReadFromDisk(Stretch blocks) {
 }
 
 bool BlockReader::PrefersPosition() const {
-  return Shortcuts().Has(Shortcut::kPastMapping) && source_.file->ReadsByPosition();
+  return Shortcuts().Has(Shortcut::kPastMapping) && file_.file().ReadsByPosition();
 }
 
 absl::Status BlockReader::BringIn(size_t i, ReadAhead* ahead, bool* by_position) {
