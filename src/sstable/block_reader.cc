@@ -1,13 +1,10 @@
 #include "sstable/block_reader.h"
 
 #include <bit>
-#include <cstdlib>
-#include <sys/mman.h>
 #include <utility>
 
 #include "base/shortcuts.h"
 #include "base/status.h"
-#include "base/try_allocate.h"
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
 #include "monitoring/thread_calls.h"
@@ -20,29 +17,15 @@ std::unique_ptr<std::atomic<uint64_t>[]> MakeBits(size_t n) {
   return std::make_unique<std::atomic<uint64_t>[]>((n + 63) / 64);
 }
 
-// Memory for a table's blocks. It uses huge pages where the system has them and the blocks fill
-// them, so that a random read does not also wait for the page table. The rest is in small pages.
-std::unique_ptr<char[], void (*)(char*)> AllocateBlocks(size_t size, size_t* allocated) {
-  constexpr size_t kHugePage = 2 << 20;
-  constexpr size_t kPage = 4096;
-  const size_t alignment = size >= kHugePage ? kHugePage : kPage;
-  *allocated = (size + kPage - 1) / kPage * kPage;
-  void* bytes = nullptr;
-  if (posix_memalign(&bytes, alignment, *allocated) != 0) bytes = nullptr;
-  if (bytes != nullptr && alignment == kHugePage) madvise(bytes, *allocated, MADV_HUGEPAGE);
-  return {static_cast<char*>(bytes), [](char* p) { std::free(p); }};
-}
-
 }  // namespace
 
 BlockReader::BlockReader(BlockSource source, const BlockIndex* index, MemoryBudget* budget,
                          Options options)
     : file_(std::move(source), index, budget),
-      in_memory_(options.in_memory),
       index_(index),
       budget_(budget),
       cache_id_(BudgetAccess::Cache(*budget).NewFileId()),
-      mapping_(in_memory_ ? nullptr : file_.file().mapping()),
+      mapping_(options.in_memory ? nullptr : file_.file().mapping()),
       residency_(options.residency),
       known_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
       verified_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
@@ -52,15 +35,12 @@ BlockReader::BlockReader(BlockSource source, const BlockIndex* index, MemoryBudg
       epoch_(residency_->epoch()),
       charged_(mapping_ == nullptr ? 0 : static_cast<int64_t>(5 * sizeof(uint64_t) * words())) {
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, charged_);
+  if (options.in_memory) loaded_.emplace(&file_, budget);
 }
 
 BlockReader::~BlockReader() {
-  const bool uses_cache = !in_memory_ && (mapping_ == nullptr || file_.is_compressed());
+  const bool uses_cache = !loaded_.has_value() && (mapping_ == nullptr || file_.is_compressed());
   if (uses_cache) BudgetAccess::Cache(*budget_).EraseFile(cache_id_);
-  if (const auto* loaded = shared_loaded_.load()) {
-    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kInMemoryGroups,
-                         -static_cast<int64_t>(loaded->charge));
-  }
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -charged_);
   if (mapping_ == nullptr) return;
   int64_t known = 0;
@@ -71,16 +51,8 @@ BlockReader::~BlockReader() {
 absl::Status BlockReader::ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                                        std::string_view* block, Ref<Block>* owner,
                                        BlockOrigin* origin) {
+  if (loaded_.has_value()) return loaded_->Read(i, settings, block, owner, origin);
   *origin = BlockOrigin::kInPlace;
-  if (in_memory_) {
-    const Loaded* loaded;
-    if (shared_loaded_.load(std::memory_order_relaxed) == nullptr)
-      *origin = BlockOrigin::kFirstTouch;
-    BT_RETURN_IF_ERROR(Load(settings.limits, &loaded));
-    *block = loaded->block(i);
-    *owner = {};
-    return absl::OkStatus();
-  }
   // Of a mapped file, only compressed blocks are cached.
   const bool uses_cache = Shortcuts().Has(Shortcut::kBlockCache);
   const bool in_cache = mapping_ == nullptr || (file_.is_compressed() && !Test(raw_, i));
@@ -179,67 +151,6 @@ absl::Status BlockReader::ReadByPosition(size_t i, const CallLimits* limits,
                                          std::string_view* block, Ref<Block>* owner) {
   BT_RETURN_IF_ERROR(file_.Read(i, limits, owner));
   *block = (*owner)->data();
-  return absl::OkStatus();
-}
-
-absl::Status BlockReader::Load(const CallLimits* limits, const Loaded** loaded) {
-  *loaded = shared_loaded_.load(std::memory_order_acquire);
-  if (*loaded != nullptr) [[likely]]
-    return absl::OkStatus();
-  // Other threads that need the blocks wait meanwhile.
-  const WaitTimer wait;
-  const LimitedMutexLock lock(&load_mutex_, limits, "the read");
-  BT_RETURN_IF_ERROR(lock.status());
-  if (loaded_ == nullptr) {
-    auto fresh = std::make_unique<Loaded>();
-    BT_RETURN_IF_ERROR(LoadBlocks(limits, fresh.get()));
-    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kInMemoryGroups,
-                         static_cast<int64_t>(fresh->charge));
-    BudgetAccess::Cache(*budget_).Shrink();
-    loaded_ = std::move(fresh);
-    shared_loaded_.store(loaded_.get(), std::memory_order_release);
-  }
-  *loaded = loaded_.get();
-  return absl::OkStatus();
-}
-
-// Reads the file twice: the decoded size of a compressed block is known only from the block.
-absl::Status BlockReader::LoadBlocks(const CallLimits* limits, Loaded* loaded) {
-  const size_t count = index_->size();
-  std::string stored;
-  const auto read = [&](size_t i) {
-    const size_t stored_size = file_.StoredSize(i);
-    if (!TryResize(&stored, stored_size)) return file_.NoMemoryFor(i, stored_size);
-    return file_.ReadStored(i, limits, stored.data());
-  };
-  uint64_t end = 0;
-  for (size_t i = 0; i < count; ++i) {
-    uint64_t size = index_->handle(i).size;
-    if (file_.is_compressed()) {
-      BT_RETURN_IF_ERROR(read(i));
-      BT_RETURN_IF_ERROR(file_.DecodedSize(i, stored.data(), &size));
-    }
-    loaded->offsets.Add(end);
-    end += size;
-  }
-  loaded->offsets.Add(end);
-  loaded->offsets.ShrinkToFit();
-  size_t allocated;
-  loaded->bytes = AllocateBlocks(end, &allocated);
-  if (loaded->bytes == nullptr && end > 0) {
-    return NoMemoryFor(file_.path(), "this in-memory table", end);
-  }
-  for (size_t i = 0; i < count; ++i) {
-    BT_RETURN_IF_ERROR(read(i));
-    uint64_t size;
-    BT_RETURN_IF_ERROR(file_.DecodedSize(i, stored.data(), &size));
-    const uint64_t begin = loaded->offsets[i];
-    if (size != loaded->offsets[i + 1] - begin) {
-      return file_.Damaged(i, "has an unexpected decoded size");
-    }
-    BT_RETURN_IF_ERROR(file_.DecodeTo(i, stored.data(), limits, loaded->bytes.get() + begin, size));
-  }
-  loaded->charge = allocated + loaded->offsets.memory() + sizeof(Loaded);
   return absl::OkStatus();
 }
 

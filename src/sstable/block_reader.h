@@ -22,24 +22,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/base/macros.h"
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 
 #include "bigtable/memory_budget.h"
 
 #include "base/call_limits.h"
-#include "base/limited_mutex.h"
 #include "base/prefetch.h"
 #include "base/ref_counted.h"
 #include "cache/block.h"
 #include "sstable/block_file.h"
 #include "sstable/block_index.h"
 #include "sstable/block_source.h"
+#include "sstable/loaded_blocks.h"
 #include "sstable/page_residency.h"
 #include "sstable/read_settings.h"
 #include "sstable/residency_trust.h"
@@ -73,10 +73,7 @@ class BlockReader {
 
   const std::string& path() const { return file_.path(); }
   // The memory of all blocks, if they were loaded (Options::in_memory).
-  uint64_t loaded_bytes() const {
-    const Loaded* const loaded = shared_loaded_.load(std::memory_order_acquire);
-    return loaded == nullptr ? 0 : loaded->charge;
-  }
+  uint64_t loaded_bytes() const { return loaded_.has_value() ? loaded_->memory() : 0; }
 
   // Returns block `i`. `*owner` keeps its bytes in place; it is null if they live as long as this
   // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null. The
@@ -93,9 +90,7 @@ class BlockReader {
       *owner = {};
       return absl::OkStatus();
     }
-    const Loaded* const loaded = shared_loaded_.load(std::memory_order_acquire);
-    if (loaded != nullptr && !settings.is_traced) {
-      *block = loaded->block(i);
+    if (loaded_.has_value() && !settings.is_traced && loaded_->ReadLoaded(i, block)) {
       *owner = {};
       return absl::OkStatus();
     }
@@ -103,15 +98,11 @@ class BlockReader {
   }
   // Prefetches the head of block `i` if it is likely to be returned in place.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
-    const char* head;
     if (mapping_ != nullptr) {
-      head = mapping_ + index_->handle(i).offset;
-    } else if (const Loaded* loaded = shared_loaded_.load(std::memory_order_acquire)) {
-      head = loaded->block(i).data();
-    } else {
-      return;
+      bigtable::Prefetch({mapping_ + index_->handle(i).offset, kPrefetchedHead});
+    } else if (loaded_.has_value()) {
+      loaded_->Prefetch(i);
     }
-    bigtable::Prefetch({head, 256});
   }
   absl::Status DamagedBlock(size_t i, std::string_view what) const {
     return file_.Damaged(i, what);
@@ -120,18 +111,6 @@ class BlockReader {
  private:
   // A bit for each block.
   using Bits = std::unique_ptr<std::atomic<uint64_t>[]>;
-  // All blocks, decoded.
-  struct Loaded {
-    std::unique_ptr<char[], void (*)(char*)> bytes{nullptr, nullptr};
-    BlockOffsets offsets;  // in the bytes, and the end of the last block
-    size_t charge = 0;
-
-    std::string_view block(size_t i) const {
-      const uint64_t begin = offsets[i];
-      return {bytes.get() + begin, offsets[i + 1] - begin};
-    }
-  };
-
   static bool Test(const Bits& bits, size_t i) {
     return (bits[i / 64].load(std::memory_order_acquire) >> (i % 64) & 1) != 0;
   }
@@ -193,11 +172,8 @@ class BlockReader {
   void CheckSample(size_t next);
   void MarkKnown(size_t i);
   void MarkPresent(Stretch blocks);
-  absl::Status Load(const CallLimits* limits, const Loaded** loaded);
-  absl::Status LoadBlocks(const CallLimits* limits, Loaded* loaded);
 
   BlockFile file_;
-  const bool in_memory_;
   const BlockIndex* const index_;
   MemoryBudget* const budget_;
   const uint64_t cache_id_;
@@ -213,9 +189,7 @@ class BlockReader {
   ResidencyTrust trust_;   // for blocks that were not present_ in any epoch
   const int64_t charged_;  // for the bits
 
-  LimitedMutex load_mutex_;  // held while all blocks are loaded; the dictionary's is taken under it
-  std::unique_ptr<Loaded> loaded_ ABSL_GUARDED_BY(load_mutex_);
-  std::atomic<const Loaded*> shared_loaded_{nullptr};
+  std::optional<LoadedBlocks> loaded_;  // of a file that is in memory
 };
 
 }  // namespace bigtable
