@@ -3,9 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include "base/shortcuts.h"
 #include "base/status.h"
-#include "cache/block_cache.h"
 #include "cache/budget_access.h"
 #include "monitoring/thread_calls.h"
 #include "monitoring/tracer.h"
@@ -24,7 +22,6 @@ BlockReader::BlockReader(BlockSource source, const BlockIndex* index, MemoryBudg
     : file_(std::move(source), index, budget),
       index_(index),
       budget_(budget),
-      cache_id_(BudgetAccess::Cache(*budget).NewFileId()),
       mapping_(options.in_memory ? nullptr : file_.file().mapping()),
       residency_(options.residency),
       known_(mapping_ == nullptr ? nullptr : MakeBits(index->size())),
@@ -35,12 +32,14 @@ BlockReader::BlockReader(BlockSource source, const BlockIndex* index, MemoryBudg
       epoch_(residency_->epoch()),
       charged_(mapping_ == nullptr ? 0 : static_cast<int64_t>(5 * sizeof(uint64_t) * words())) {
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, charged_);
-  if (options.in_memory) loaded_.emplace(&file_, budget);
+  if (options.in_memory) {
+    loaded_.emplace(&file_, budget);
+  } else if (mapping_ == nullptr || file_.is_compressed()) {
+    cached_.emplace(&file_, budget);
+  }
 }
 
 BlockReader::~BlockReader() {
-  const bool uses_cache = !loaded_.has_value() && (mapping_ == nullptr || file_.is_compressed());
-  if (uses_cache) BudgetAccess::Cache(*budget_).EraseFile(cache_id_);
   BudgetAccess::Charge(*budget_, MemoryBudget::Use::kIndexes, -charged_);
   if (mapping_ == nullptr) return;
   int64_t known = 0;
@@ -52,29 +51,8 @@ absl::Status BlockReader::ReadUntraced(size_t i, const ReadSettings& settings, R
                                        std::string_view* block, Ref<Block>* owner,
                                        BlockOrigin* origin) {
   if (loaded_.has_value()) return loaded_->Read(i, settings, block, owner, origin);
-  *origin = BlockOrigin::kInPlace;
-  // Of a mapped file, only compressed blocks are cached.
-  const bool uses_cache = Shortcuts().Has(Shortcut::kBlockCache);
-  const bool in_cache = mapping_ == nullptr || (file_.is_compressed() && !Test(raw_, i));
-  if (in_cache) {
-    *owner = uses_cache
-                 ? BudgetAccess::Cache(*budget_).Lookup({cache_id_, index_->handle(i).offset})
-                 : Ref<Block>();
-    if (*owner) {
-      *origin = BlockOrigin::kCacheHit;
-      *block = (*owner)->data();
-      return absl::OkStatus();
-    }
-    *origin = BlockOrigin::kCacheMiss;
-  } else if (!Test(verified_, i)) {
-    *origin = BlockOrigin::kFirstTouch;
-  }
-  BT_RETURN_IF_ERROR(mapping_ != nullptr ? ReadMapped(i, settings, ahead, block, owner, origin)
-                                         : ReadByPosition(i, settings.limits, block, owner));
-  if (in_cache && settings.fill_cache && uses_cache && *owner) {
-    BudgetAccess::Cache(*budget_).Insert({cache_id_, index_->handle(i).offset}, *owner);
-  }
-  return absl::OkStatus();
+  if (mapping_ != nullptr) return ReadMapped(i, settings, ahead, block, owner, origin);
+  return cached_->Read(i, settings, block, owner, origin);
 }
 
 absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
@@ -126,12 +104,35 @@ absl::Status BlockReader::VerifyMapped(size_t i, const ReadSettings& settings) {
 absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                                      std::string_view* block, Ref<Block>* owner,
                                      BlockOrigin* origin) {
+  // Only compressed blocks are cached. Whether a block is one is known once it was verified.
+  const bool is_cached = cached_.has_value() && !Test(raw_, i);
+  if (!is_cached) {
+    *origin = Test(verified_, i) ? BlockOrigin::kInPlace : BlockOrigin::kFirstTouch;
+    return ReadPastCache(i, settings, ahead, block, owner, origin);
+  }
+  *owner = cached_->Find(i);
+  if (*owner) {
+    *origin = BlockOrigin::kCacheHit;
+    *block = (*owner)->data();
+    return absl::OkStatus();
+  }
+  *origin = BlockOrigin::kCacheMiss;
+  BT_RETURN_IF_ERROR(ReadPastCache(i, settings, ahead, block, owner, origin));
+  if (*owner) cached_->Add(i, settings, *owner);
+  return absl::OkStatus();
+}
+
+absl::Status BlockReader::ReadPastCache(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                                        std::string_view* block, Ref<Block>* owner,
+                                        BlockOrigin* origin) {
   FollowEpoch();
   bool by_position = false;
   BT_RETURN_IF_ERROR(BringIn(i, ahead, &by_position));
   if (by_position) {
     if (*origin == BlockOrigin::kInPlace) *origin = BlockOrigin::kFirstTouch;
-    return ReadByPosition(i, settings.limits, block, owner);
+    BT_RETURN_IF_ERROR(file_.Read(i, settings.limits, owner));
+    *block = (*owner)->data();
+    return absl::OkStatus();
   }
   BT_RETURN_IF_ERROR(VerifyMapped(i, settings));
   const BlockHandle handle = index_->handle(i);
@@ -143,13 +144,6 @@ absl::Status BlockReader::ReadMapped(size_t i, const ReadSettings& settings, Rea
     return absl::OkStatus();
   }
   BT_RETURN_IF_ERROR(file_.Decode(i, stored, settings.limits, owner));
-  *block = (*owner)->data();
-  return absl::OkStatus();
-}
-
-absl::Status BlockReader::ReadByPosition(size_t i, const CallLimits* limits,
-                                         std::string_view* block, Ref<Block>* owner) {
-  BT_RETURN_IF_ERROR(file_.Read(i, limits, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
 }

@@ -39,6 +39,7 @@
 #include "sstable/block_file.h"
 #include "sstable/block_index.h"
 #include "sstable/block_source.h"
+#include "sstable/cached_blocks.h"
 #include "sstable/loaded_blocks.h"
 #include "sstable/page_residency.h"
 #include "sstable/read_settings.h"
@@ -127,10 +128,11 @@ class BlockReader {
                           std::string_view* block, Ref<Block>* owner);
   absl::Status ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                             std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
+  // Through the cache, if blocks of the file may be compressed.
   absl::Status ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                           std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
-  absl::Status ReadByPosition(size_t i, const CallLimits* limits, std::string_view* block,
-                              Ref<Block>* owner);
+  absl::Status ReadPastCache(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                             std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
   absl::Status VerifyMapped(size_t i, const ReadSettings& settings);
   // Blocks [first, end).
   struct Stretch {
@@ -176,7 +178,6 @@ class BlockReader {
   BlockFile file_;
   const BlockIndex* const index_;
   MemoryBudget* const budget_;
-  const uint64_t cache_id_;
   const char* const mapping_;  // null: read by position
   PageResidency* const residency_;
   const Bits known_;     // was populated once, or read by position
@@ -190,6 +191,8 @@ class BlockReader {
   const int64_t charged_;  // for the bits
 
   std::optional<LoadedBlocks> loaded_;  // of a file that is in memory
+  // Of a file that is read by position, or has compressed blocks.
+  std::optional<CachedBlocks> cached_;
 };
 
 }  // namespace bigtable
