@@ -76,7 +76,8 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kIndexNumbers, "kIndexNumbers", "read,read_small_files"},
     Entry{Shortcut::kBlockCache, "kBlockCache", "read_by_position,scan_by_position"},
     Entry{Shortcut::kPastMapping, "kPastMapping", "read_cold,read,scan_cold"},
-    Entry{Shortcut::kResidencyTrust, "kResidencyTrust", "read,scan,read_cold"},
+    Entry{Shortcut::kResidencyTrust, "kResidencyTrust",
+          "read,scan,read_cold,read_reopened,scan_reopened,scan_reopened_large"},
 };
 static_assert(kEntries.size() == static_cast<size_t>(Shortcut::kCount));
 

@@ -47,7 +47,7 @@ class Side {
 
   absl::StatusOr<Cost> Round() {
     bigtable::shortcuts_off = shortcuts_off_;
-    if (workload_.is_cold) {
+    if (workload_.start != Start::kOpen) {
       if (absl::Status s = Reopen(); !s.ok()) return s;
     }
     absl::StatusOr<absl::Duration> cpu = CpuTime();
@@ -81,7 +81,9 @@ class Side {
   absl::Status Reopen() {
     if (absl::Status s = subject_.database->Close(); !s.ok()) return s;
     subject_.database.reset();
-    if (absl::Status s = DropFromPageCache(directory_); !s.ok()) return s;
+    if (workload_.start == Start::kCold) {
+      if (absl::Status s = DropFromPageCache(directory_); !s.ok()) return s;
+    }
     if (absl::Status s = Open(); !s.ok()) return s;
     return subject_.database->WaitUntilQuiet();
   }

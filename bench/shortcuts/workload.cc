@@ -57,6 +57,14 @@ absl::Status LoadCompacted(Subject* subject) {
   return Compact(subject);
 }
 
+// 102 MB.
+absl::Status LoadLarge(Subject* subject) {
+  for (uint64_t row = 0; row < kRows; ++row) {
+    if (absl::Status s = WriteRow(subject, row, LargeValues().Of(row)); !s.ok()) return s;
+  }
+  return Compact(subject);
+}
+
 // Each file has rows from the whole range.
 absl::Status LoadOverlappingFiles(Subject* subject) {
   constexpr uint64_t kFiles = 6;
@@ -380,9 +388,9 @@ constexpr std::array kWorkloads = {
     Workload{"write_wide", "a cell of 20 in a row", nullptr, nullptr, WriteWideRows},
     Workload{"write_batch", "a row of 100 in a batch", nullptr, nullptr, WriteBatches},
     Workload{"load_in_order", "a row, compactions included", Leveled, nullptr,
-             WriteAndCompact<WriteRowsInOrder>, false, true},
+             WriteAndCompact<WriteRowsInOrder>, Start::kOpen, true},
     Workload{"load", "a row, compactions included", Leveled, nullptr,
-             WriteAndCompact<WriteSmallRandomRows>, false, true},
+             WriteAndCompact<WriteSmallRandomRows>, Start::kOpen, true},
     Workload{"read_memtable", "a row", nullptr, LoadMemtable, ReadRows},
     Workload{"read", "a row", nullptr, LoadCompacted, ReadRows},
     Workload{"read_row_index", "a row", RowIndex, LoadCompacted, ReadRows},
@@ -396,7 +404,9 @@ constexpr std::array kWorkloads = {
     Workload{"read_absent", "an absent row", NoCompactions, LoadOverlappingFiles, ReadAbsentRows},
     Workload{"read_hot", "a row of 1,000, with a scan cache", ScanCache, LoadCompacted,
              ReadHotRows},
-    Workload{"read_cold", "a row, first touch", nullptr, LoadCompacted, ReadColdRows, true},
+    Workload{"read_cold", "a row, first touch", nullptr, LoadCompacted, ReadColdRows, Start::kCold},
+    Workload{"read_reopened", "a row, first touch in the page cache", nullptr, LoadCompacted,
+             ReadColdRows, Start::kReopened},
     Workload{"read_column", "a row, one column of 20", nullptr,
              [](Subject* subject) { return LoadColumns(subject, 1); }, ReadOneColumn},
     Workload{"read_old", "a row, two old versions of 50", AllVersions, LoadHistory,
@@ -412,9 +422,13 @@ constexpr std::array kWorkloads = {
              ScanAll},
     Workload{"scan_disjoint", "a cell in one of 20 files", NoCompactions, LoadDisjointFiles,
              ScanAll},
-    Workload{"scan_cold", "a cell, first touch", nullptr, LoadCompacted, ScanAll, true},
+    Workload{"scan_cold", "a cell, first touch", nullptr, LoadCompacted, ScanAll, Start::kCold},
+    Workload{"scan_reopened", "a cell, first touch in the page cache", nullptr, LoadCompacted,
+             ScanAll, Start::kReopened},
+    Workload{"scan_reopened_large", "a cell of 1,000 bytes, first touch in the page cache", nullptr,
+             LoadLarge, ScanAll, Start::kReopened},
     Workload{"scan_cold_by_position", "a cell, first touch", ByPosition, LoadCompacted, ScanAll,
-             true},
+             Start::kCold},
     Workload{"scan_wide", "a cell of 20 in a row", nullptr,
              [](Subject* subject) { return LoadColumns(subject, 1); }, ScanColumns},
     Workload{"scan_versions", "a cell, 3 of 10 versions", ThreeVersions,

@@ -24,6 +24,13 @@ struct Subject {
   uint64_t rounds = 0;  // that have begun
 };
 
+// What a round finds.
+enum class Start : uint8_t {
+  kOpen,      // the database as the round before has left it
+  kReopened,  // opened again, and its files are in the page cache
+  kCold,      // opened again, and nothing of its files is in the page cache
+};
+
 struct Workload {
   std::string_view name;
   std::string_view operation;  // what is counted
@@ -34,8 +41,7 @@ struct Workload {
   absl::Status (*load)(Subject* subject);
   // One round, of a twentieth of a second or more; returns the number of operations.
   absl::StatusOr<uint64_t> (*run)(Subject* subject);
-  // Each round is the first after an opening, with nothing of the files in the page cache.
-  bool is_cold = false;
+  Start start = Start::kOpen;
   // Background work that a round has caused counts with it.
   bool waits_until_quiet = false;
 };

@@ -1,88 +1,64 @@
-// Reads the data blocks of one file: in place from its mapping, from memory, through the block
-// cache, or by position. Every block is verified before it is returned. Thread-safe.
+// Reads the data blocks of one file. Every block is verified before it is returned. Thread-safe.
 //
-// * Mapped and not compressed: on the first touch, the block's range is populated and its
-//   checksum verified. A bit records that, and afterwards returning the block costs a test of the
-//   bit. Before the first touch, the kernel is queried whether the range is in memory, unless the
-//   file is trusted (page_residency.h). When the kernel seems to have dropped pages
-//   (page_residency.h), the bits are cleared, and the next touch first checks whether the block is
-//   in memory. A block that is not is read with one request: where memory is plentiful, into the
-//   mapping and with the blocks around it; where it is not, the block alone and by position. A
-//   cursor that continues to the next block requests a growing window of the following blocks. Once
-//   it has read a megabyte from the disk, it reads by position as far as blocks are missing, and
-//   the kernel decides how much to read ahead.
-// * In memory: the first read loads all blocks, verified and decompressed, into one piece of
-//   memory. The file is not read again.
-// * Otherwise: the block cache is searched first. Then the block is read by position, or taken
-//   from the mapping.
+// There are several ways of reading a block, each a class of its own. This class decides when the
+// file is opened which of them answers, and records traces:
+//
+//   MappedBlocks   in place, from the mapping of the file
+//   LoadedBlocks   from memory: the first read loads all blocks (Options::in_memory)
+//   CachedBlocks   by position, through the block cache; for compressed blocks also in front of
+//                  MappedBlocks
+//
+// All of them have a BlockFile, which knows where blocks are stored, verifies and decodes them. A
+// way of reading is given the number of a block and the settings of the cursor, and fills in the
+// block's bytes, the owner that keeps them in place (null if they live as long as the reader), and
+// where it found them. A further way is one more such class, chosen in the constructor and in
+// ReadUntraced. It has no part in the others' state.
 #ifndef BIGTABLE_SSTABLE_BLOCK_READER_H_
 #define BIGTABLE_SSTABLE_BLOCK_READER_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "absl/base/macros.h"
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 
-#include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
-#include "base/call_limits.h"
-#include "base/limited_mutex.h"
 #include "base/prefetch.h"
 #include "base/ref_counted.h"
 #include "cache/block.h"
+#include "sstable/block_file.h"
 #include "sstable/block_index.h"
-#include "sstable/compression.h"
+#include "sstable/block_residency.h"
+#include "sstable/block_source.h"
+#include "sstable/cached_blocks.h"
+#include "sstable/loaded_blocks.h"
+#include "sstable/mapped_blocks.h"
 #include "sstable/page_residency.h"
 #include "sstable/read_settings.h"
-#include "sstable/stored_block.h"
 
 namespace bigtable {
 
 class BlockReader {
  public:
-  // The file, and values from its properties.
-  struct Source {
-    std::unique_ptr<RandomAccessFile> file;
-    std::string path;
-    uint64_t number = 0;
-    uint64_t identity = 0;
-    bool compressed = false;     // some blocks may be
-    uint64_t largest_block = 0;  // decoded
-    BlockHandle dictionary = {};
-    uint64_t dictionary_size = 0;  // decoded
+  using ReadAhead = BlockResidency::ReadAhead;
+
+  struct Options {
     bool in_memory = false;
+    // Outlives the reader.
+    PageResidency* residency = PageResidency::OfProcess();
   };
 
-  // The reads so far of a cursor that goes from each block to the next; a new cursor starts a new
-  // one.
-  struct ReadAhead {
-    uint64_t window = 0;      // bytes of the last request
-    uint64_t from_disk = 0;   // bytes
-    bool is_missing = false;  // the last window was not in memory
-    size_t position_end = 0;  // blocks before this one are read by position
-  };
-
-  // `index`, `budget` and `residency` outlive the reader.
-  BlockReader(Source source, const BlockIndex* index, MemoryBudget* budget,
-              PageResidency* residency = PageResidency::OfProcess());
-  ~BlockReader();
+  // `index` and `budget` outlive the reader.
+  BlockReader(BlockSource source, const BlockIndex* index, MemoryBudget* budget, Options options);
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
-  const std::string& path() const { return source_.path; }
-  // The memory of all blocks, if they were loaded (Source::in_memory).
-  uint64_t loaded_bytes() const {
-    const Loaded* const loaded = shared_loaded_.load(std::memory_order_acquire);
-    return loaded == nullptr ? 0 : loaded->charge;
-  }
+  const std::string& path() const { return file_.path(); }
+  // The memory of all blocks, if they were loaded (Options::in_memory).
+  uint64_t loaded_bytes() const { return loaded_.has_value() ? loaded_->memory() : 0; }
 
   // Returns block `i`. `*owner` keeps its bytes in place; it is null if they live as long as this
   // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null. The
@@ -90,18 +66,13 @@ class BlockReader {
   // opens the file again.
   absl::Status Read(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                     std::string_view* block, Ref<Block>* owner) {
-    if (mapping_ != nullptr && !settings.verify_checksums && !settings.is_traced &&
-        Test(in_place_, i) && epoch_.load(std::memory_order_relaxed) == residency_->epoch())
-        [[likely]] {
-      residency_->CountTouch();
-      const BlockHandle handle = index_->handle(i);
-      *block = {mapping_ + handle.offset, handle.size};
-      *owner = {};
-      return absl::OkStatus();
-    }
-    const Loaded* const loaded = shared_loaded_.load(std::memory_order_acquire);
-    if (loaded != nullptr && !settings.is_traced) {
-      *block = loaded->block(i);
+    if (mapped_.has_value()) {
+      if (!settings.verify_checksums && !settings.is_traced && mapped_->ReadInPlace(i, block))
+          [[likely]] {
+        *owner = {};
+        return absl::OkStatus();
+      }
+    } else if (loaded_.has_value() && !settings.is_traced && loaded_->ReadLoaded(i, block)) {
       *owner = {};
       return absl::OkStatus();
     }
@@ -109,133 +80,29 @@ class BlockReader {
   }
   // Prefetches the head of block `i` if it is likely to be returned in place.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
-    const char* head;
-    if (mapping_ != nullptr) {
-      head = mapping_ + index_->handle(i).offset;
-    } else if (const Loaded* loaded = shared_loaded_.load(std::memory_order_acquire)) {
-      head = loaded->block(i).data();
-    } else {
-      return;
+    if (mapped_.has_value()) {
+      mapped_->Prefetch(i);
+    } else if (loaded_.has_value()) {
+      loaded_->Prefetch(i);
     }
-    bigtable::Prefetch({head, 256});
   }
-  absl::Status DamagedBlock(size_t i, std::string_view what) const;
-  absl::Status NoMemoryForBlock(size_t i, uint64_t size) const;
+  absl::Status DamagedBlock(size_t i, std::string_view what) const {
+    return file_.Damaged(i, what);
+  }
 
  private:
-  // A bit for each block.
-  using Bits = std::unique_ptr<std::atomic<uint64_t>[]>;
-  // All blocks, decoded.
-  struct Loaded {
-    std::unique_ptr<char[], void (*)(char*)> bytes{nullptr, nullptr};
-    BlockOffsets offsets;  // in the bytes, and the end of the last block
-    size_t charge = 0;
-
-    std::string_view block(size_t i) const {
-      const uint64_t begin = offsets[i];
-      return {bytes.get() + begin, offsets[i + 1] - begin};
-    }
-  };
-
-  static bool Test(const Bits& bits, size_t i) {
-    return (bits[i / 64].load(std::memory_order_acquire) >> (i % 64) & 1) != 0;
-  }
-  // Returns whether it was set before.
-  static bool Set(const Bits& bits, size_t i) {
-    if (Test(bits, i)) return true;  // without taking the cache line from other readers
-    const uint64_t bit = uint64_t{1} << (i % 64);
-    return (bits[i / 64].fetch_or(bit, std::memory_order_release) & bit) != 0;
-  }
-  size_t words() const { return (index_->size() + 63) / 64; }
-
-  // How a block was obtained.
-  enum class BlockOrigin : uint8_t { kInPlace, kFirstTouch, kCacheHit, kCacheMiss };
-
   // Also records the block in the thread's trace if the read is traced.
   absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                           std::string_view* block, Ref<Block>* owner);
   absl::Status ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
                             std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
-  absl::Status ReadMapped(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                          std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
-  absl::Status ReadByPosition(size_t i, const CallLimits* limits, std::string_view* block,
-                              Ref<Block>* owner);
-  absl::Status VerifyMapped(size_t i, const ReadSettings& settings);
-  // Blocks [first, end).
-  struct Stretch {
-    size_t first;
-    size_t end;
-  };
-  Stretch StretchFrom(size_t i, uint64_t bytes) const;
-  Stretch StretchAround(size_t i) const;
-  // Calls `f` with the offset of the range in the file, and its length.
-  template <typename F>
-  auto WithRange(Stretch blocks, F f) const {
-    ABSL_ASSERT(blocks.first < blocks.end && blocks.end <= index_->size() && "blocks of the file");
-    const BlockHandle last = index_->handle(blocks.end - 1);
-    const uint64_t begin = index_->handle(blocks.first).offset;
-    return f(begin, last.offset + last.size + kBlockTrailerSize - begin);
-  }
-  bool IsResident(Stretch blocks) const;
-  // Populates the range if it is in memory or the file is trusted to be. Returns false if it is
-  // not, or after an error.
-  bool PopulateIfResident(Stretch blocks);
-  // Clears what was recorded in an earlier epoch.
-  void FollowEpoch();
-  // Brings the block, and maybe others, into the mapping unless it was seen there in this epoch; or
-  // sets `*by_position` if it is to be read by position.
-  absl::Status BringIn(size_t i, ReadAhead* ahead, bool* by_position);
-  absl::Status BringInAhead(size_t i, ReadAhead* ahead, bool* by_position);
-  // Whether a block that is not in memory should be read by position. That needs no work on page
-  // tables, neither now nor when the pages are dropped, and for a scan the kernel reads ahead
-  // meanwhile.
-  bool PrefersPosition() const;
-  // The first block at or after `i` from which a scan will find blocks in memory.
-  size_t EndOfMissing(size_t i) const;
-  // Populate is for blocks that are in memory, ReadFromDisk for others.
-  absl::Status Populate(Stretch blocks);
-  absl::Status ReadFromDisk(Stretch blocks);
-  void WillNeed(Stretch blocks) const;
-  // Checks whether a block that was in memory still is. Called when block `next` is read with
-  // others.
-  void CheckSample(size_t next);
-  void MarkKnown(size_t i);
-  void MarkPresent(Stretch blocks);
-  // The limits are those of a wait for the dictionary.
-  absl::Status Decode(size_t i, std::string_view stored, BlockEncoding encoding,
-                      const CallLimits* limits, Ref<Block>* owner);
-  absl::Status DecodedSize(size_t i, std::string_view stored, BlockEncoding encoding,
-                           uint64_t* size) const;
-  absl::Status DecodeTo(size_t i, std::string_view stored, BlockEncoding encoding,
-                        const CallLimits* limits, char* to, size_t size);
-  absl::Status FindDictionary(const CallLimits* limits, const DecodingDictionary** dictionary);
-  absl::Status ReadDictionary(const CallLimits* limits,
-                              std::unique_ptr<DecodingDictionary>* dictionary) const;
-  absl::Status Load(const CallLimits* limits, const Loaded** loaded);
-  absl::Status LoadBlocks(const CallLimits* limits, Loaded* loaded);
 
-  const Source source_;
-  const BlockIndex* const index_;
-  MemoryBudget* const budget_;
-  const uint64_t cache_id_;
-  const char* const mapping_;  // null: read by position
-  PageResidency* const residency_;
-  const Bits known_;     // was populated once, or read by position
-  const Bits verified_;  // was populated once, and its checksum was verified
-  const Bits raw_;       // verified, and it is not compressed
-  // Seen in memory in the epoch `epoch_`; and those of them that are also raw_.
-  const Bits present_;
-  const Bits in_place_;
-  std::atomic<uint32_t> epoch_;
-  ResidencyTrust trust_;   // for blocks that were not present_ in any epoch
-  const int64_t charged_;  // for the bits
-
-  LimitedMutex mutex_;  // held while the dictionary is created
-  std::unique_ptr<DecodingDictionary> dictionary_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<const DecodingDictionary*> shared_dictionary_{nullptr};
-  LimitedMutex load_mutex_;  // held while all blocks are loaded; mutex_ may be taken under it
-  std::unique_ptr<Loaded> loaded_ ABSL_GUARDED_BY(load_mutex_);
-  std::atomic<const Loaded*> shared_loaded_{nullptr};
+  BlockFile file_;
+  // Of a file that is mapped, mapped_, and cached_ if some of its blocks may be compressed; of one
+  // that is in memory, loaded_; of any other, cached_.
+  std::optional<CachedBlocks> cached_;
+  std::optional<MappedBlocks> mapped_;
+  std::optional<LoadedBlocks> loaded_;
 };
 
 }  // namespace bigtable

@@ -188,7 +188,7 @@ absl::Status SSTable::OpenNow(const CallLimits* limits) const {
 absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const std::string& path,
                                                 const SSTableInfo* expected, const Options& options,
                                                 BudgetCharge* charge) {
-  BlockReader::Source source;
+  BlockSource source;
   BT_ASSIGN_OR_RETURN(source.file, options.files != nullptr
                                        ? options.files->Open(path, options.read_mode)
                                        : file_system->NewRandomAccessFile(path, options.read_mode));
@@ -239,7 +239,6 @@ absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const s
   source.largest_block = properties->largest_block;
   source.dictionary = footer.dictionary;
   source.dictionary_size = properties->dictionary_size;
-  source.in_memory = options.in_memory;
   return Contents{*std::move(properties), *std::move(index), std::move(filter),
                   std::move(row_index), std::move(source)};
 }
@@ -260,7 +259,9 @@ void SSTable::Become(Contents contents) const {
   filter_ = std::move(contents.filter);
   row_index_ = std::move(contents.row_index);
   filter_has_columns_ = properties_.filter == FilterKind::kRowAndColumn && info_.row_deletions == 0;
-  blocks_.emplace(std::move(contents.source), &index_, options_.budget.get(), options_.residency);
+  blocks_.emplace(
+      std::move(contents.source), &index_, options_.budget.get(),
+      BlockReader::Options{.in_memory = options_.in_memory, .residency = options_.residency});
   charge_.Set(sizeof(SSTable) + kAround + info_.smallest_key.capacity() +
               info_.largest_key.capacity() +
               info_.families.capacity() * sizeof(SSTableInfo::FamilyBytes) + 3 * path_.capacity() +

@@ -31,6 +31,7 @@
 #include "filesystem/file_pool.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
+#include "sstable/block_source.h"
 #include "sstable/bloom_filter.h"
 #include "sstable/page_residency.h"
 #include "sstable/properties.h"
@@ -140,7 +141,7 @@ class SSTable final : public RefCounted {
     BlockIndex index;
     BloomFilter filter;
     RowIndex row_index;
-    BlockReader::Source source;
+    BlockSource source;
   };
   // `expected` may be null. Sets `charge` to the memory that this takes, until the SSTable charges
   // its own.

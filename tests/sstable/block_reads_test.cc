@@ -13,6 +13,7 @@
 #include "sstable/block_builder.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
+#include "sstable/block_source.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
 #include "sstable_test_util.h"
@@ -189,7 +190,7 @@ class ChangeableFile final : public RandomAccessFile {
   std::string* const bytes_;
 };
 
-TEST(MappedBlocksTest, AreVerifiedOnceOrEachTimeIfRequested) {
+TEST(BlockReaderTest, VerifiesMappedBlocksOnceOrEachTimeIfRequested) {
   for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
     InMemoryFileSystem files;
     LocalityGroup group;
@@ -214,13 +215,13 @@ TEST(MappedBlocksTest, AreVerifiedOnceOrEachTimeIfRequested) {
     builder.FinishTo(&index_block);
     ASSERT_OK_AND_ASSIGN(const BlockIndex index,
                          BlockIndex::Load(index_block, table->properties().data_size));
-    BlockReader::Source source;
+    BlockSource source;
     source.file = std::make_unique<ChangeableFile>(&bytes);
     source.path = "t";
     source.identity = info.identity;
     source.compressed = compression != Compression::kNone;
     source.largest_block = table->properties().largest_block;
-    BlockReader reader(std::move(source), &index, budget.get());
+    BlockReader reader(std::move(source), &index, budget.get(), {});
 
     std::string_view block;
     Ref<Block> owner;

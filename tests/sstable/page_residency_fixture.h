@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "sstable/block_index.h"
 #include "sstable/block_reader.h"
+#include "sstable/block_source.h"
 #include "sstable/compression.h"
 #include "sstable/footer.h"
 #include "sstable/page_residency.h"
@@ -177,14 +178,14 @@ class MappedFileTest : public testing::Test {
     auto loaded = BlockIndex::Load(index, properties_.data_size);
     ASSERT_OK(loaded);
     index_ = std::make_unique<BlockIndex>(*std::move(loaded));
-    BlockReader::Source source;
+    BlockSource source;
     source.file = std::make_unique<MappedByKernel>(&bytes_, kernel_.get());
     source.path = "t";
     source.identity = info_.identity;
     source.compressed = is_compressed_;
     source.largest_block = properties_.largest_block;
     reader_ = std::make_unique<BlockReader>(std::move(source), index_.get(), budget_.get(),
-                                            residency_.get());
+                                            BlockReader::Options{.residency = residency_.get()});
   }
 
   size_t blocks() const { return index_->size(); }
