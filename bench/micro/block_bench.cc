@@ -9,13 +9,13 @@
 #include "benchmark/benchmark.h"
 
 #include "base/coding.h"
+#include "blocks/block_builder.h"
+#include "blocks/block_cursor.h"
+#include "blocks/block_index.h"
+#include "blocks/stored_block.h"
 #include "common.h"
 #include "common/workload.h"
-#include "sstable/block_builder.h"
-#include "sstable/block_cursor.h"
-#include "sstable/block_index.h"
 #include "sstable/bloom_filter.h"
-#include "sstable/stored_block.h"
 
 namespace bigtable {
 namespace {

@@ -10,8 +10,8 @@
 #include "bigtable/schema.h"
 
 #include "base/ref_counted.h"
+#include "blocks/read_settings.h"
 #include "common.h"
-#include "sstable/read_settings.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
 #include "table_file.h"

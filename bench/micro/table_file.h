@@ -19,8 +19,8 @@
 
 #include "base/ref_counted.h"
 #include "base/status.h"
+#include "blocks/read_settings.h"
 #include "common.h"
-#include "sstable/read_settings.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_builder.h"
 #include "sstable/sstable_cursor.h"

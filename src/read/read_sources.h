@@ -13,11 +13,11 @@
 #include "absl/container/inlined_vector.h"
 
 #include "base/shortcuts.h"
+#include "blocks/read_settings.h"
 #include "compaction/cursor_pool.h"
 #include "compaction/merging_cursor.h"
 #include "read/filter_program.h"
 #include "read/row_probe.h"
-#include "sstable/read_settings.h"
 #include "sstable/sstable_cursor.h"
 #include "sstable/sstable_info.h"
 #include "tablet/tablet_version.h"

@@ -6,8 +6,8 @@
 
 #include "base/call_limits.h"
 #include "base/sequence.h"
+#include "blocks/read_settings.h"
 #include "read/filter_node.h"
-#include "sstable/read_settings.h"
 
 namespace bigtable {
 

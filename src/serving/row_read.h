@@ -19,6 +19,7 @@
 #include "base/ref_counted.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
+#include "blocks/read_settings.h"
 #include "cache/block.h"
 #include "cache/read_memory.h"
 #include "cache/scan_cache.h"
@@ -31,7 +32,6 @@
 #include "read/row_probe.h"
 #include "rpc/data_service.h"
 #include "serving/data_path.h"
-#include "sstable/read_settings.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_version.h"
 

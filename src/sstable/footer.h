@@ -27,7 +27,7 @@
 
 #include "absl/status/statusor.h"
 
-#include "sstable/stored_block.h"
+#include "blocks/stored_block.h"
 
 namespace bigtable {
 

@@ -9,11 +9,11 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/try_allocate.h"
+#include "blocks/compression.h"
+#include "blocks/stored_block.h"
 #include "cache/block_cache.h"
 #include "monitoring/thread_calls.h"
-#include "sstable/compression.h"
 #include "sstable/footer.h"
-#include "sstable/stored_block.h"
 
 namespace bigtable {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "base/entry_cursor.h"
 #include "base/ref_counted.h"
+#include "blocks/block_cursor.h"
+#include "blocks/read_settings.h"
 #include "cache/block.h"
-#include "sstable/block_cursor.h"
-#include "sstable/read_settings.h"
 #include "sstable/sstable.h"
 
 namespace bigtable {

@@ -16,7 +16,7 @@
 #include "base/ref_counted.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "sstable/read_settings.h"
+#include "blocks/read_settings.h"
 #include "sstable/row_index.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"

@@ -5,8 +5,8 @@
 
 #include "gtest/gtest.h"
 
-#include "sstable/block_builder.h"
-#include "sstable/block_cursor.h"
+#include "blocks/block_builder.h"
+#include "blocks/block_cursor.h"
 #include "sstable_test_util.h"
 #include "support/random.h"
 #include "support/seeds.h"

@@ -1,5 +1,5 @@
 // How an SSTable's bytes go to its file.
-#include "sstable/block_writer.h"
+#include "blocks/block_writer.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,9 +9,9 @@
 
 #include "base/shortcuts.h"
 #include "base/strings.h"
+#include "blocks/block_reader.h"
+#include "blocks/page_residency.h"
 #include "page_residency_fixture.h"
-#include "sstable/block_reader.h"
-#include "sstable/page_residency.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"

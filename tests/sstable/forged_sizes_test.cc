@@ -14,7 +14,7 @@
 #include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "sstable/block_builder.h"
+#include "blocks/block_builder.h"
 #include "sstable/footer.h"
 #include "sstable/properties.h"
 #include "sstable/sstable.h"

@@ -1,5 +1,5 @@
 // How a reader of a mapped file learns whether pages are in memory: epochs, trust, and page faults.
-#include "sstable/page_residency.h"
+#include "blocks/page_residency.h"
 
 #include <memory>
 #include <string>

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
+#include "blocks/block_cursor.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
-#include "sstable/block_cursor.h"
 
 namespace bigtable {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "bigtable/testing/in_memory_file_system.h"
 
+#include "blocks/stored_block.h"
 #include "fuzz/input.h"
 #include "fuzz/target.h"
 #include "sstable/footer.h"
-#include "sstable/stored_block.h"
 
 namespace bigtable {
 namespace {

@@ -1,0 +1,66 @@
+#include "blocks/block_builder.h"
+
+#include "absl/base/macros.h"
+
+#include "base/coding.h"
+#include "base/compare.h"
+
+namespace bigtable {
+namespace {
+
+// Clears the buffer. Frees its memory if one huge value has made it large.
+void Empty(std::string* buffer) {
+  constexpr size_t kKeep = 1 << 20;
+  if (buffer->capacity() > kKeep && buffer->size() < buffer->capacity() / 4) {
+    std::string().swap(*buffer);
+  }
+  buffer->clear();
+}
+
+}  // namespace
+
+bool BlockBuilder::Add(std::string_view key, std::string_view value, size_t* shared) {
+  const size_t common = CommonPrefix(last_key_, key);
+  *shared = common;
+  if (!LessBehind(last_key_, key, common)) return false;
+
+  size_t stored = common;
+  if (entries_ % kRestartInterval == 0) {
+    stored = 0;
+    AppendFixed32(&restarts_, static_cast<uint32_t>(keys_.size()));
+    AppendFixed32(&restarts_, static_cast<uint32_t>(values_.size()));
+  }
+  AppendVarint64(&keys_, stored);
+  AppendVarint64(&keys_, key.size() - stored);
+  AppendVarint64(&keys_, value.size());
+  keys_.append(key.substr(stored));
+  values_.append(value);
+  last_key_.resize(common);
+  last_key_.append(key.substr(common));
+  ++entries_;
+  return true;
+}
+
+bool BlockBuilder::Fits(std::string_view key, std::string_view value) const {
+  constexpr size_t kMostLengths = 3 * 5;
+  return size() + kRestartSize + kMostLengths + key.size() + value.size() <= kMaxBlockSize;
+}
+
+void BlockBuilder::FinishTo(std::string* out) {
+  ABSL_ASSERT(restarts_.size() / kRestartSize ==
+                  (entries_ + kRestartInterval - 1) / kRestartInterval &&
+              "every so many entries have a restart");
+  ABSL_ASSERT(size() <= kMaxBlockSize && "the caller asks whether an entry fits");
+  AppendFixed32(out, entries_);
+  AppendFixed32(out, static_cast<uint32_t>(restarts_.size() / kRestartSize));
+  AppendFixed32(out, static_cast<uint32_t>(keys_.size()));
+  out->append(restarts_);
+  out->append(keys_);
+  out->append(values_);
+  entries_ = 0;
+  Empty(&restarts_);
+  Empty(&keys_);
+  Empty(&values_);
+}
+
+}  // namespace bigtable

@@ -1,0 +1,110 @@
+// Reads the data blocks of one file. Every block is verified before it is returned. Thread-safe.
+//
+// There are several ways of reading a block, each a class of its own. This class decides when the
+// file is opened which of them answers, and records traces:
+//
+//   MappedBlocks   in place, from the mapping of the file
+//   LoadedBlocks   from memory: the first read loads all blocks (Options::in_memory)
+//   CachedBlocks   by position, through the block cache; for compressed blocks also in front of
+//                  MappedBlocks
+//
+// All of them have a BlockFile, which knows where blocks are stored, verifies and decodes them. A
+// way of reading is given the number of a block and the settings of the cursor, and fills in the
+// block's bytes, the owner that keeps them in place (null if they live as long as the reader), and
+// where it found them. A further way is one more such class, chosen in the constructor and in
+// ReadUntraced. It has no part in the others' state.
+#ifndef BIGTABLE_BLOCKS_BLOCK_READER_H_
+#define BIGTABLE_BLOCKS_BLOCK_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+#include "bigtable/memory_budget.h"
+
+#include "base/prefetch.h"
+#include "base/ref_counted.h"
+#include "blocks/block_file.h"
+#include "blocks/block_index.h"
+#include "blocks/block_residency.h"
+#include "blocks/block_source.h"
+#include "blocks/cached_blocks.h"
+#include "blocks/loaded_blocks.h"
+#include "blocks/mapped_blocks.h"
+#include "blocks/page_residency.h"
+#include "blocks/read_settings.h"
+#include "cache/block.h"
+
+namespace bigtable {
+
+class BlockReader {
+ public:
+  using ReadAhead = BlockResidency::ReadAhead;
+
+  struct Options {
+    bool in_memory = false;
+    // Outlives the reader.
+    PageResidency* residency = PageResidency::OfProcess();
+  };
+
+  // `index` and `budget` outlive the reader.
+  BlockReader(BlockSource source, const BlockIndex* index, MemoryBudget* budget, Options options);
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
+
+  const std::string& path() const { return file_.path(); }
+  // The memory of all blocks, if they were loaded (Options::in_memory).
+  uint64_t loaded_bytes() const { return loaded_.has_value() ? loaded_->memory() : 0; }
+
+  // Returns block `i`. `*owner` keeps its bytes in place; it is null if they live as long as this
+  // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null. The
+  // limits of the settings end waits for another thread that loads the blocks or the dictionary, or
+  // opens the file again.
+  absl::Status Read(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                    std::string_view* block, Ref<Block>* owner) {
+    if (mapped_.has_value()) {
+      if (!settings.verify_checksums && !settings.is_traced && mapped_->ReadInPlace(i, block))
+          [[likely]] {
+        *owner = {};
+        return absl::OkStatus();
+      }
+    } else if (loaded_.has_value() && !settings.is_traced && loaded_->ReadLoaded(i, block)) {
+      *owner = {};
+      return absl::OkStatus();
+    }
+    return ReadSlowly(i, settings, ahead, block, owner);
+  }
+  // Prefetches the head of block `i` if it is likely to be returned in place.
+  BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
+    if (mapped_.has_value()) {
+      mapped_->Prefetch(i);
+    } else if (loaded_.has_value()) {
+      loaded_->Prefetch(i);
+    }
+  }
+  absl::Status DamagedBlock(size_t i, std::string_view what) const {
+    return file_.Damaged(i, what);
+  }
+
+ private:
+  // Also records the block in the thread's trace if the read is traced.
+  absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                          std::string_view* block, Ref<Block>* owner);
+  absl::Status ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+                            std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
+
+  BlockFile file_;
+  // Of a file that is mapped, mapped_, and cached_ if some of its blocks may be compressed; of one
+  // that is in memory, loaded_; of any other, cached_.
+  std::optional<CachedBlocks> cached_;
+  std::optional<MappedBlocks> mapped_;
+  std::optional<LoadedBlocks> loaded_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BLOCKS_BLOCK_READER_H_

@@ -1,0 +1,116 @@
+// Which blocks of a mapped file are in memory, and how others are brought in: what is queried,
+// populated, requested ahead, or left to a read by position.
+//
+// A block whose pages are in memory may be touched. The kernel drops pages without notice, so there
+// are epochs for the whole process (page_residency.h): a block that was seen in memory in an epoch
+// is assumed to stay there until the epoch ends. Before the first touch, the kernel is queried
+// unless the file is trusted (residency_trust.h).
+//
+// A block that is not in memory is read with one request: where memory is plentiful, into the
+// mapping and with the blocks around it; where it is not, the block alone and by position. A cursor
+// that continues to the next block requests a growing window of the following blocks. Once it has
+// read a megabyte from the disk, it reads by position as far as blocks are missing, and the kernel
+// decides how much to read ahead.
+//
+// Invariants:
+// * Before BringIn returns OK for a block that is not to be read by position, the file's Populate
+//   has returned OK for its range, in this epoch or before. So an I/O error is an error and not a
+//   signal.
+// * present_ is part of known_: each block that was seen in memory counts once in
+//   PageResidency::CountKnown, until this object is destroyed.
+// * Everything else is a hint: a wrong one costs time, and never changes what is read.
+//
+// Thread-safe without a lock. Two threads may bring in the same block at once.
+#ifndef BIGTABLE_BLOCKS_BLOCK_RESIDENCY_H_
+#define BIGTABLE_BLOCKS_BLOCK_RESIDENCY_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/base/macros.h"
+#include "absl/status/status.h"
+
+#include "blocks/block_bits.h"
+#include "blocks/block_file.h"
+#include "blocks/page_residency.h"
+#include "blocks/residency_trust.h"
+
+namespace bigtable {
+
+class BlockResidency {
+ public:
+  // The reads so far of a cursor that goes from each block to the next; a new cursor starts a new
+  // one.
+  struct ReadAhead {
+    uint64_t window = 0;      // bytes of the last request
+    uint64_t from_disk = 0;   // bytes
+    bool is_missing = false;  // the last window was not in memory
+    size_t position_end = 0;  // blocks before this one are read by position
+  };
+
+  // `file`, which is mapped, and `pages` outlive it.
+  BlockResidency(const BlockFile* file, PageResidency* pages);
+  ~BlockResidency();
+  BlockResidency(const BlockResidency&) = delete;
+  BlockResidency& operator=(const BlockResidency&) = delete;
+
+  // Brings block `i`, and maybe others, into the mapping unless it was seen there in this epoch; or
+  // sets `*by_position` if it is to be read by position. `was_touched`: it was brought in and
+  // touched before. `ahead` is that of a cursor that came from block i - 1 and continues, or null.
+  absl::Status BringIn(size_t i, bool was_touched, ReadAhead* ahead, bool* by_position);
+
+  size_t memory() const { return known_.memory() + present_.memory(); }
+
+ private:
+  // Blocks [first, end).
+  struct Stretch {
+    size_t first;
+    size_t end;
+  };
+  Stretch StretchFrom(size_t i, uint64_t bytes) const;
+  Stretch StretchAround(size_t i) const;
+  // Calls `f` with the offset of the range in the file, and its length.
+  template <typename F>
+  auto WithRange(Stretch blocks, F f) const {
+    ABSL_ASSERT(blocks.first < blocks.end && blocks.end <= index_.size() && "blocks of the file");
+    const BlockHandle last = index_.handle(blocks.end - 1);
+    const uint64_t begin = index_.handle(blocks.first).offset;
+    return f(begin, last.offset + last.size + kBlockTrailerSize - begin);
+  }
+
+  // Forgets what was seen in an earlier epoch.
+  void FollowEpoch();
+  absl::Status BringInAlone(size_t i, bool was_touched, bool* by_position);
+  absl::Status BringInAhead(size_t i, ReadAhead* ahead, bool* by_position);
+  bool IsResident(Stretch blocks) const;
+  // Populates the range if it is in memory or the file is trusted to be. Returns false if it is
+  // not, or after an error.
+  bool PopulateIfResident(Stretch blocks);
+  // Whether a block that is not in memory should be read by position. That needs no work on page
+  // tables, neither now nor when the pages are dropped, and for a scan the kernel reads ahead
+  // meanwhile.
+  bool PrefersPosition() const;
+  // The first block at or after `i` from which a scan will find blocks in memory.
+  size_t EndOfMissing(size_t i) const;
+  // Populate is for blocks that are in memory, ReadFromDisk for others.
+  absl::Status Populate(Stretch blocks);
+  absl::Status ReadFromDisk(Stretch blocks);
+  void WillNeed(Stretch blocks) const;
+  // Checks whether a block that was in memory still is. Called when block `next` is read with
+  // others.
+  void CheckSample(size_t next);
+  void MarkPresent(Stretch blocks);
+
+  const RandomAccessFile& file_;
+  const BlockIndex& index_;
+  PageResidency* const pages_;
+  BlockBits known_;    // was populated once, or read by position
+  BlockBits present_;  // was seen in memory in the epoch epoch_
+  std::atomic<uint32_t> epoch_;
+  ResidencyTrust trust_;  // for blocks that were not present_ in any epoch
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BLOCKS_BLOCK_RESIDENCY_H_

@@ -1,0 +1,96 @@
+// The way of reading a mapped file: a block that is not compressed is returned in place, without a
+// copy.
+//
+// On the first touch, the block's range is brought into memory (block_residency.h) and its checksum
+// verified. A bit records that, and afterwards returning the block costs a test of the bit and of
+// the epoch. A compressed block is decoded from the mapping, through the block cache. Where memory
+// is short, a block is read by position instead.
+//
+// Invariants:
+// * Each block was verified since the file was opened before its bytes are returned in place.
+// * in_place_ is part of raw_, and a block enters raw_ and verified_ only after it was verified.
+// The
+//   bits of these two are never cleared; those of in_place_ are, when an epoch ends.
+// * A block that is returned in place lives as long as the file's mapping, and has no owner. Every
+//   other block has one.
+//
+// Thread-safe without a lock. Two threads may read the same block for the first time at once; both
+// verify it, with the same result.
+#ifndef BIGTABLE_BLOCKS_MAPPED_BLOCKS_H_
+#define BIGTABLE_BLOCKS_MAPPED_BLOCKS_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+#include "bigtable/memory_budget.h"
+
+#include "base/prefetch.h"
+#include "base/ref_counted.h"
+#include "blocks/block_bits.h"
+#include "blocks/block_file.h"
+#include "blocks/block_index.h"
+#include "blocks/block_residency.h"
+#include "blocks/cached_blocks.h"
+#include "blocks/page_residency.h"
+#include "blocks/read_settings.h"
+#include "cache/block.h"
+#include "cache/budget_charge.h"
+
+namespace bigtable {
+
+class MappedBlocks {
+ public:
+  // `file` is mapped. `cache` is that of the file's compressed blocks; null if it has none. All
+  // outlive it.
+  MappedBlocks(BlockFile* file, CachedBlocks* cache, MemoryBudget* budget, PageResidency* pages);
+  MappedBlocks(const MappedBlocks&) = delete;
+  MappedBlocks& operator=(const MappedBlocks&) = delete;
+
+  // Returns false if the block is not known to be in memory, verified and not compressed; then Read
+  // reads it.
+  bool ReadInPlace(size_t i, std::string_view* block) {
+    if (!in_place_.Test(i) || epoch_.load(std::memory_order_relaxed) != pages_->epoch())
+        [[unlikely]] {
+      return false;
+    }
+    pages_->CountTouch();
+    const BlockHandle handle = index_.handle(i);
+    *block = {mapping_ + handle.offset, handle.size};
+    return true;
+  }
+  // `ahead`: see BlockResidency::BringIn. `*owner` becomes null if the block is returned in place.
+  absl::Status Read(size_t i, const ReadSettings& settings, BlockResidency::ReadAhead* ahead,
+                    std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
+  BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
+    bigtable::Prefetch({mapping_ + index_.handle(i).offset, kPrefetchedHead});
+  }
+
+ private:
+  // Clears in_place_ if it is of an earlier epoch.
+  void FollowEpoch();
+  absl::Status ReadPastCache(size_t i, const ReadSettings& settings,
+                             BlockResidency::ReadAhead* ahead, std::string_view* block,
+                             Ref<Block>* owner, BlockOrigin* origin);
+  absl::Status Verify(size_t i, bool again);
+
+  // Those that ReadInPlace reads are adjacent.
+  const BlockIndex& index_;
+  const char* const mapping_;
+  PageResidency* const pages_;
+  BlockBits in_place_;  // raw_, and seen in memory in the epoch epoch_
+  std::atomic<uint32_t> epoch_;
+  BlockFile* const file_;
+  CachedBlocks* const cache_;
+  BlockBits verified_;  // was populated once, and its checksum was verified
+  BlockBits raw_;       // verified_, and it is not compressed
+  BlockResidency residency_;
+  BudgetCharge charge_;  // for the bits
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BLOCKS_MAPPED_BLOCKS_H_

@@ -1,0 +1,28 @@
+// How one cursor reads the blocks of an SSTable. Plain value.
+#ifndef BIGTABLE_BLOCKS_READ_SETTINGS_H_
+#define BIGTABLE_BLOCKS_READ_SETTINGS_H_
+
+namespace bigtable {
+
+struct CallLimits;
+
+struct ReadSettings {
+  // Verify the checksum whenever a block is taken from the file or the mapping, even if it was
+  // verified before. False: a mapped block is verified on the first touch after the file was
+  // opened; a block read by position is always verified.
+  bool verify_checksums = false;
+  // The read is traced: files and blocks are recorded in CurrentTrace().
+  bool is_traced = false;
+  // Insert the blocks that were read into the block cache. False for a reader that reads everything
+  // once.
+  bool fill_cache = true;
+  // Prefetch from memory and read ahead from the file. False for a reader of one row.
+  bool read_ahead = true;
+  // End the waits for other threads that open the file, or load a part of it. Outlives the cursor.
+  // Null: there are none.
+  const CallLimits* limits = nullptr;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BLOCKS_READ_SETTINGS_H_

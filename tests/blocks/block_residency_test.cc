@@ -1,0 +1,177 @@
+// Which blocks of a mapped file are brought into memory, and how.
+#include "blocks/block_residency.h"
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+
+#include "base/shortcuts.h"
+#include "blocks/block_file_fixture.h"
+#include "blocks/compression.h"
+#include "support/expect_status.h"
+#include "support/scoped_shortcuts.h"
+
+namespace bigtable {
+namespace {
+
+class BlockResidencyTest : public BlockFileFixture {
+ protected:
+  void Open(size_t blocks) {
+    AddBlocks(blocks, Compression::kNone);
+    BlockFileFixture::Open(/*is_mapped=*/true);
+    residency_.emplace(file_.get(), &pages_);
+  }
+  absl::Status BringIn(size_t i, bool was_touched = false,
+                       BlockResidency::ReadAhead* ahead = nullptr) {
+    return residency_->BringIn(i, was_touched, ahead, &by_position_);
+  }
+  void ResetCounts() {
+    const bool is_resident = events_.is_resident;
+    events_ = {};
+    events_.is_resident = is_resident;
+  }
+
+  NoFaults pages_;
+  std::optional<BlockResidency> residency_;
+  bool by_position_ = false;
+};
+
+TEST_F(BlockResidencyTest, BlocksAroundTheFirstAreQueriedAndPopulatedTogetherAndOnce) {
+  Open(100);
+  for (const size_t i : {50, 0, 99, 50}) {
+    ASSERT_OK(BringIn(i));
+    EXPECT_FALSE(by_position_);
+  }
+  EXPECT_EQ(events_.queries, 1);
+  EXPECT_EQ(events_.populations, 1);
+  EXPECT_EQ(events_.requests, 0);
+  EXPECT_EQ(events_.last_length, bytes_.size());
+}
+
+TEST_F(BlockResidencyTest, BlocksThatAreMissingAreRequestedBeforeTheyArePopulated) {
+  Open(100);
+  events_.is_resident = false;
+  events_.on_access = [this] { EXPECT_EQ(events_.requests, 1); };
+  ASSERT_OK(BringIn(50));
+  EXPECT_EQ(events_.populations, 1);
+  EXPECT_EQ(events_.last_length, bytes_.size());
+}
+
+TEST_F(BlockResidencyTest, InANewEpochABlockIsQueriedAgainAndPopulatedUnlessItWasTouched) {
+  Open(3);
+  ASSERT_OK(BringIn(0));
+  pages_.EndEpoch();
+  ResetCounts();
+  for (int pass = 0; pass < 2; ++pass) {
+    ASSERT_OK(BringIn(0, /*was_touched=*/true));
+    EXPECT_EQ(events_.queries, 1);
+    EXPECT_EQ(events_.populations, 0);
+  }
+  ResetCounts();
+  ASSERT_OK(BringIn(1, /*was_touched=*/false));
+  EXPECT_EQ(events_.queries, 1);
+  EXPECT_EQ(events_.populations, 1);
+  EXPECT_EQ(events_.last_length, file_->StoredSize(1)) << "memory is not plentiful";
+}
+
+TEST_F(BlockResidencyTest, WhereMemoryIsScarceAMissingBlockIsRequestedAloneAndReadByPosition) {
+  Open(100);
+  pages_.CountKnown(100'000);
+  pages_.EndEpoch();
+  events_.is_resident = false;
+  ASSERT_OK(BringIn(7));
+  EXPECT_TRUE(by_position_);
+  EXPECT_EQ(events_.requests, 1);
+  EXPECT_EQ(events_.last_length, file_->StoredSize(7));
+  EXPECT_EQ(events_.populations, 0);
+  events_.is_resident = true;
+  ASSERT_OK(BringIn(7));
+  EXPECT_FALSE(by_position_);
+  EXPECT_EQ(events_.populations, 1) << "before it is touched for the first time";
+}
+
+TEST_F(BlockResidencyTest, AFileThatCannotBeReadByPositionIsReadThroughItsMapping) {
+  Open(100);
+  pages_.CountKnown(100'000);
+  pages_.EndEpoch();
+  events_.is_resident = false;
+  events_.reads_by_position = false;
+  ASSERT_OK(BringIn(7));
+  EXPECT_FALSE(by_position_);
+  EXPECT_EQ(events_.populations, 1);
+  events_.reads_by_position = true;
+  const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kPastMapping));
+  ASSERT_OK(BringIn(8));
+  EXPECT_FALSE(by_position_) << "and without the shortcut";
+}
+
+TEST_F(BlockResidencyTest, ACursorBringsInAGrowingWindow) {
+  Open(1000);
+  BlockResidency::ReadAhead ahead;
+  ASSERT_OK(BringIn(0, false, &ahead));
+  EXPECT_NEAR(static_cast<double>(events_.last_length), 48 << 10, 2000);
+  ASSERT_OK(BringIn(40, false, &ahead));
+  EXPECT_EQ(events_.populations, 1) << "within the window";
+  size_t i = 41;
+  for (const uint64_t window : {96 << 10, 192 << 10, 256 << 10, 256 << 10}) {
+    for (const uint64_t before = events_.populations; events_.populations == before; ++i) {
+      ASSERT_OK(BringIn(i, false, &ahead));
+    }
+    EXPECT_NEAR(static_cast<double>(events_.last_length), static_cast<double>(window), 2000);
+  }
+  EXPECT_EQ(events_.requests, 0);
+}
+
+TEST_F(BlockResidencyTest, ALongScanOfMissingBlocksGoesOnByPosition) {
+  Open(3000);
+  events_.is_resident = false;
+  BlockResidency::ReadAhead ahead;
+  size_t first = 0;
+  for (size_t i = 0; i < 3000; ++i) {
+    ASSERT_OK(BringIn(i, false, &ahead));
+    if (by_position_ && first == 0) first = i;
+    EXPECT_EQ(by_position_, first > 0) << i;
+  }
+  EXPECT_GT(first, 700) << "after a megabyte";
+  EXPECT_LT(first, 1300);
+}
+
+TEST_F(BlockResidencyTest, AnErrorOfARangeIsNotAnErrorOfTheBlock) {
+  Open(100);
+  events_.is_resident = false;
+  int accesses = 0;
+  events_.on_access = [&] {
+    events_.failure = ++accesses % 2 == 1 ? absl::UnavailableError("no") : absl::OkStatus();
+  };
+  ASSERT_OK(BringIn(50));
+  EXPECT_EQ(accesses, 2);
+  EXPECT_EQ(events_.last_length, file_->StoredSize(50)) << "alone";
+  BlockResidency::ReadAhead ahead;
+  ASSERT_OK(BringIn(51, false, &ahead));
+  EXPECT_EQ(accesses, 4);
+  EXPECT_EQ(events_.last_length, file_->StoredSize(51));
+}
+
+TEST_F(BlockResidencyTest, AnErrorOfTheBlockIsReturnedAndNotRemembered) {
+  Open(100);
+  events_.failure = absl::UnavailableError("t: Input/output error");
+  EXPECT_STATUS(kUnavailable, "t: Input/output error", BringIn(50));
+  BlockResidency::ReadAhead ahead;
+  EXPECT_STATUS(kUnavailable, "t: Input/output error", BringIn(51, false, &ahead));
+  events_.failure = absl::OkStatus();
+  EXPECT_OK(BringIn(50));
+}
+
+TEST_F(BlockResidencyTest, ItsBlocksCountAsKnownToTheProcessUntilItIsDestroyed) {
+  Open(3);
+  ASSERT_OK(BringIn(0));
+  pages_.EndEpoch();
+  pages_.CountFirstRead();
+  EXPECT_FALSE(pages_.is_plentiful()) << "fewer reads than known blocks";
+  residency_.reset();
+  EXPECT_TRUE(pages_.is_plentiful());
+}
+
+}  // namespace
+}  // namespace bigtable
