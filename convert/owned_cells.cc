@@ -15,14 +15,13 @@ void OwnedCells::MoveTo(Ref<OwnedCells> cells, std::string_view key, Row* row) {
   }
   Row result;
   RowBuilder builder(&result, key, {});
-  const Ref<const RefCounted> owner = cells;
   for (const Owned& cell : cells->cells) {
     builder.AddInPlace({.family = cell.family,
                         .qualifier = cell.qualifier,
                         .timestamp = Timestamp(cell.timestamp),
                         .value = cell.value,
                         .labels = CellLabels(cell.label)},
-                       owner);
+                       cells.get());
   }
   builder.Finish();
   *row = std::move(result);

@@ -1,6 +1,6 @@
 // The memory that a read takes for its filter, charged to the budget (MemoryBudget::Use::kReads):
 // what the regular expressions may take, and the cells of a row that is read whole
-// (read/row_filter.h). What it returns is not charged: it is the caller's.
+// (read/filter_evaluator.h). What it returns is not charged: it is the caller's.
 //
 // A read may always take kAlways. What it takes beyond is refused with ResourceExhausted if it
 // would be more than kMost, or more than MostOfAll() together with all other reads of the budget.

@@ -173,7 +173,7 @@ bool CellCursor::EnterRow(std::string_view key) {
     if (walk_.EnterRow() && SkipWalkedRows()) return false;
   }
   row_has_cells_ = false;
-  if (!filter_.passes_everything()) filter_.StartRow(row());
+  if (!filter_.passes_everything()) filter_.StartRow(row(), &pace_);
   column_.EnterRow();
   return true;
 }

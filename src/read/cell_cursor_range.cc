@@ -55,9 +55,7 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
       newest_(NewestThatPasses(filter_)),
       sources_(version, SettingsOf(spec, has_limits_), &filter_, &input_),
       pace_(&spec.limits, &status_),
-      versions_(Shortcuts().Has(Shortcut::kCountVersions)) {
-  if (has_limits_ && !filter_.passes_everything()) filter_.SetPace(&pace_);
-}
+      versions_(Shortcuts().Has(Shortcut::kCountVersions)) {}
 
 void CellCursor::Reset() {
   sources_.Clear();

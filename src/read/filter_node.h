@@ -72,7 +72,7 @@ struct FilterNode {
   uint64_t expression_memory = 0;
   uint64_t expression_bytes = 0;
 
-  // Whether a read with it takes a ReadMemory.
+  // Whether a read with it takes memory (filter_evaluator.h).
   bool takes_memory() const { return needs_row || expressions > 0; }
 };
 
@@ -92,7 +92,7 @@ struct FilterTraits {
   FilterScope scope;
   FilterCount counts = FilterCount::kNothing;
   bool names_family = false;  // text is the name of a family that the table must have
-  bool needs_row = false;     // see FilterNode::needs_row; RowFilter applies it
+  bool needs_row = false;     // see FilterNode::needs_row
 };
 
 constexpr FilterTraits TraitsOf(FilterNode::Kind kind) {

@@ -183,20 +183,14 @@ bool FilterProgram::BoundsTimestamps(int64_t* first, int64_t* last) const {
   return true;
 }
 
-void FilterProgram::SetPace(CallPace* pace) {
-  pace_ = pace;
-  if (branches_ == nullptr) return;
-  for (FilterProgram& branch : *branches_) branch.SetPace(pace);
-}
-
 bool FilterProgram::Matches(const FilterNode& node, std::string_view text) {
-  if (pace_ != nullptr && !pace_->Count(text.size())) return false;
-  return MatchesAll(node, text);
+  return pace_->Count(text.size()) && MatchesAll(node, text);
 }
 
-void FilterProgram::StartRow(std::string_view row) {
+void FilterProgram::StartRow(std::string_view row, CallPace* pace) {
   row_passes_ = true;
   row_ = row;
+  pace_ = pace;
   for (Step& step : steps_) {
     step.count = 0;
     if (step.traits.scope == FilterScope::kRow) {
@@ -204,7 +198,7 @@ void FilterProgram::StartRow(std::string_view row) {
     }
   }
   if (branches_ == nullptr) return;
-  for (FilterProgram& branch : *branches_) branch.StartRow(row);
+  for (FilterProgram& branch : *branches_) branch.StartRow(row, pace);
 }
 
 FilterProgram::Verdict FilterProgram::StartColumn(std::string_view family,

@@ -2,9 +2,9 @@
 // that need only the column are applied first, so that columns, families and locality groups that
 // cannot pass are not read. One thread at a time.
 //
-// A filter that needs a whole row (read/row_filter.h) ends the list. Of it and of what follows it
-// the program only knows which columns they can use: those that a cell has to be in to reach the
-// end of one of the tree's branches, or the predicate of a Condition.
+// A filter that needs a whole row (read/filter_evaluator.h) ends the list. Of it and of what
+// follows it the program only knows which columns they can use: those that a cell has to be in to
+// reach the end of one of the tree's branches, or the predicate of a Condition.
 #ifndef BIGTABLE_READ_FILTER_PROGRAM_H_
 #define BIGTABLE_READ_FILTER_PROGRAM_H_
 
@@ -49,11 +49,9 @@ class FilterProgram {
   // The timestamps [first, last] that can pass, if the filter bounds them.
   bool BoundsTimestamps(int64_t* first, int64_t* last) const;
 
-  // The program counts the bytes that its regular expressions look at, because a value may have a
-  // hundred million. After a limit has ended the call, nothing passes. `pace` outlives the program.
-  void SetPace(CallPace* pace);
-
-  void StartRow(std::string_view row);
+  // The pace counts the bytes that regular expressions look at, because a value may have a hundred
+  // million. After a limit has ended the call, nothing passes. Both outlive the row.
+  void StartRow(std::string_view row, CallPace* pace);
   // Called for each column before its cells. kSeekColumn: nothing before seek_qualifier() passes.
   Verdict StartColumn(std::string_view family, std::string_view qualifier);
   std::string_view seek_qualifier() const { return seek_qualifier_; }
@@ -89,9 +87,9 @@ class FilterProgram {
   std::unique_ptr<std::vector<FilterProgram>> branches_;  // null: the steps are the whole filter
   // Steps before this one do not count cells of a row, so their column tests can be applied early.
   size_t first_counting_ = 0;
-  CallPace* pace_ = nullptr;  // mostly
+  CallPace* pace_ = nullptr;  // in StartRow
   bool row_passes_ = true;
-  std::string_view row_;  // in StartRow
+  std::string_view row_;
   std::string_view family_;
   std::string_view qualifier_;
   std::string_view seek_qualifier_;

@@ -6,6 +6,7 @@
 
 #include "absl/base/macros.h"
 
+#include "read/cell_filter.h"
 #include "read/filter_program.h"
 
 namespace bigtable {
@@ -14,26 +15,19 @@ namespace {
 using Kind = FilterNode::Kind;
 using Cells = RowPipe::Cells;
 
-bool IsSameColumn(const Cell& a, const Cell& b) {
-  return a.family == b.family && a.qualifier == b.qualifier;
-}
-
 }  // namespace
 
-// Either a program, for filters that examine cells one by one, or one of the other filters.
+// Either for filters that examine cells one by one, or for one of the other filters.
 struct RowPipe::Stage {
-  explicit Stage(Chain plain) : program(std::in_place, plain) {}
+  explicit Stage(Chain chain) : plain(std::in_place, chain) {}
   explicit Stage(const FilterNode& node) : tree(&node), has_sink(node.kind == Kind::kSink) {}
 
   void Start(const RowCells& row);
   void Pass(Cells* group, Cells* sunk, CallPace* pace);
-  void PassProgram(Cells* group);
+  void PassPlain(Cells* group);
   void PassBranches(Cells* group, Cells* sunk, CallPace* pace);
 
-  std::optional<FilterProgram> program;
-  Cell last;  // whose column the program has entered
-  bool has_column = false;
-  bool column_passes = false;
+  std::optional<CellFilter> plain;
 
   const FilterNode* tree = nullptr;
   std::vector<RowPipe> branches;
@@ -45,16 +39,13 @@ struct RowPipe::Stage {
 
 void RowPipe::Stage::Start(const RowCells& row) {
   is_done = false;
-  has_column = false;
   for (RowPipe& branch : branches) branch.Start();
-  if (!program.has_value()) return;
-  program->SetPace(row.pace);
-  program->StartRow(row.row);
+  if (plain.has_value()) plain->StartRow(row.row, row.pace);
 }
 
 void RowPipe::Stage::Pass(Cells* group, Cells* sunk, CallPace* pace) {
   if (is_done) return group->clear();
-  if (program.has_value()) return PassProgram(group);
+  if (plain.has_value()) return PassPlain(group);
   switch (tree->kind) {
     case Kind::kInterleave:
       return PassBranches(group, sunk, pace);
@@ -70,25 +61,15 @@ void RowPipe::Stage::Pass(Cells* group, Cells* sunk, CallPace* pace) {
   }
 }
 
-void RowPipe::Stage::PassProgram(Cells* group) {
-  using Verdict = FilterProgram::Verdict;
-  const Cell& first = group->front();
-  if (!has_column || !IsSameColumn(first, last)) {
-    const Verdict verdict = program->StartColumn(first.family, first.qualifier);
-    column_passes = verdict == Verdict::kPass;
-    is_done = verdict == Verdict::kNextRow;
-    has_column = true;
-    last = first;
-  }
+void RowPipe::Stage::PassPlain(Cells* group) {
   size_t passed = 0;
-  for (size_t i = 0; i < group->size() && column_passes; ++i) {
+  plain->GoToColumn(group->front());
+  for (size_t i = 0; i < group->size(); ++i) {
     Cell cell = (*group)[i];
-    const Verdict verdict = program->Judge(cell.timestamp.micros(), &cell.value);
-    if (verdict == Verdict::kPass) (*group)[passed++] = cell;
-    if (verdict > Verdict::kNextCell || program->done_with_column()) column_passes = false;
-    is_done |= verdict == Verdict::kNextRow;
+    if (plain->PassInColumn(&cell)) (*group)[passed++] = cell;
   }
   group->resize(passed);
+  is_done = plain->is_done();
 }
 
 // In the group, all that the first branch passes comes before what the second one passes.
@@ -193,7 +174,7 @@ size_t RowPipe::NextGroup(absl::Span<const Cell> cells, size_t at, Cells* group)
   do {
     group->push_back(cells[at++]);
   } while (at < cells.size() && cells[at].timestamp == first.timestamp &&
-           IsSameColumn(cells[at], first));
+           cells[at].family == first.family && cells[at].qualifier == first.qualifier);
   return at;
 }
 

@@ -1,5 +1,5 @@
 // The stages that the cells of a row pass one after another, for filters that need the whole row
-// (row_filter.h).
+// (filter_evaluator.h).
 //
 // Cells pass in groups: a cell of the row and its copies, which have the same column and timestamp,
 // in the order in which they will be in the result. A stage makes of each group another group of

@@ -196,7 +196,7 @@ absl::StatusOr<Row> ReadRowRemotely(const TableImpl& table, std::string_view row
       return absl::InternalError(Cat("row ", Quoted(row), " was requested, and the response has ",
                                      Quoted(reader.cell().row)));
     }
-    builder.AddInPlace(CellOf(reader.cell()), cells);
+    builder.AddInPlace(CellOf(reader.cell()), cells.get());
   }
   builder.Finish();
   if (options.cell_limit > 0) {
@@ -289,7 +289,7 @@ bool RemoteCursor::NextRow(Row* row) {
   *row = Row();
   RowBuilder builder(row, cell().row, Pin<TabletVersion>());
   do {
-    builder.AddInPlace(CellOf(cell()), owner());
+    builder.AddInPlace(CellOf(cell()), owner().get());
   } while (NextInRow());
   builder.Finish();
   broke_off_ = !status_.ok();

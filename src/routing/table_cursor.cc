@@ -8,10 +8,8 @@
 #include "backend/option_limits.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
-#include "read/collected_row.h"
 #include "read/filter_node.h"
 #include "read/filter_rows.h"
-#include "read/row_filter.h"
 #include "read/row_ranges.h"
 #include "routing/snapshot_impl.h"
 
@@ -105,10 +103,7 @@ absl::Status ReadSnapshot::PinVersion(const TableImpl& table, size_t i,
 
 // --- The cursor ---
 
-// The inner cells are those that the filter's program passes, cell by cell.
 struct TableCursor::FilteredRows {
-  explicit FilteredRows(const FilterNode* node) : filter(node) {}
-
   // Shows the next cell of the row; false if that was the last.
   bool Show() {
     if (next >= row.cells().size()) return false;
@@ -119,7 +114,6 @@ struct TableCursor::FilteredRows {
     return true;
   }
 
-  const RowFilter filter;
   Row row;
   size_t next = 0;  // in row.cells()
   ReadCell cell;
@@ -139,12 +133,9 @@ TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, c
   spec_ = snapshot->spec();
   spec_.filter = FilterNode::Of(filter);
   spec_.settings.is_traced = calls->is_traced();
-  if (spec_.filter != nullptr && spec_.filter->takes_memory()) {
-    memory_.emplace(table->database->parts.budget);
-    status_ = memory_->Take(spec_.filter->expression_bytes);
-  }
-  if (!RowFilter::Needs(spec_.filter)) return;
-  filtered_ = std::make_unique<FilteredRows>(spec_.filter);
+  status_ = evaluator_.emplace(spec_).Begin(table->database->parts.budget);
+  if (!evaluator_->needs_row()) return;
+  filtered_ = std::make_unique<FilteredRows>();
   elsewhere_ = &filtered_->cell;
 }
 
@@ -157,7 +148,7 @@ void TableCursor::Release() {
   in_part_ = false;
   cells_.reset();
   version_ = {};
-  memory_.reset();
+  evaluator_.reset();
 }
 
 bool TableCursor::NextInRowElsewhere() {
@@ -209,32 +200,19 @@ bool TableCursor::ReadRowElsewhere(Row* row, size_t most) {
 bool TableCursor::CollectRow(Row* row, size_t most) {
   if (!status_.ok()) return false;  // perhaps there was no memory for the filter
   bool* const in_part = &filtered_->in_part;
-  memory_->ReturnTo(spec_.filter->expression_bytes);  // without the row before
   while ((*in_part && cells_->Next()) || NextInParts(in_part)) {
     *row = Row();
-    RowBuilder builder(row, *cells_, version_, /*reuse=*/false);
-    status_ = FillAndFilter(&builder, most);
+    RowBuilder builder(row, cells_->row(), version_.Clone());
+    MergedRow source(&*cells_, MergedRow::From::kThisCell);
+    status_ = evaluator_->ReadRow(&source, most, &builder);
     builder.Finish();
-    const size_t cells = status_.ok() ? row->cells().size() : 0;
-    memory_->ReturnTo(spec_.filter->expression_bytes + cells * sizeof(Cell));
     if (!status_.ok()) {
       broke_off_ = true;
       return false;
     }
-    if (cells > 0) return true;
+    if (!row->empty()) return true;
   }
   return false;
-}
-
-absl::Status TableCursor::FillAndFilter(RowBuilder* row, size_t most) {
-  BT_RETURN_IF_ERROR(TakeMemoryOfCell(*cells_, &*memory_));
-  while (cells_->NextInRow()) {
-    BT_RETURN_IF_ERROR(TakeMemoryOfCell(*cells_, &*memory_));
-    row->Add(*cells_);
-  }
-  BT_RETURN_IF_ERROR(cells_->status());
-  return row->Apply(filtered_->filter,
-                    {.limits = spec_.limits, .memory = &*memory_, .most_cells = most});
 }
 
 bool TableCursor::NextPart() {

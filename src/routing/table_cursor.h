@@ -21,8 +21,8 @@
 
 #include "base/published.h"
 #include "base/shortcuts.h"
-#include "cache/read_memory.h"
 #include "read/cell_cursor.h"
+#include "read/filter_evaluator.h"
 #include "routing/own_writes.h"
 #include "routing/remote_calls.h"
 #include "routing/table_impl.h"
@@ -152,7 +152,7 @@ class TableCursor {
   const absl::Status& status() const { return remote_ != nullptr ? remote_->status() : status_; }
 
  private:
-  // Rows that are collected, and then filtered (read/row_filter.h).
+  // Rows that the filter needs whole (read/filter_evaluator.h).
   struct FilteredRows;
 
   bool NextPart();
@@ -164,8 +164,6 @@ class TableCursor {
   bool ReadRowElsewhere(Row* row, size_t most = SIZE_MAX);
   // Reads the next row of which the filter passes a cell, and leaves the first `most` cells of it.
   bool CollectRow(Row* row, size_t most = SIZE_MAX);
-  // The same for the row at whose first cell cells_ stands, and which has that cell.
-  absl::Status FillAndFilter(RowBuilder* row, size_t most);
   // An error came within the row. Returns false.
   [[gnu::cold]] bool BreakOff(const Row& row);
   // Goes to the next range, or to the next tablet of the range. False at the end.
@@ -178,9 +176,9 @@ class TableCursor {
   std::unique_ptr<FilteredRows> filtered_;  // null: cells_ has the cells that pass
   // The cell, if it is not that of cells_: that of one of these two.
   const ReadCell* elsewhere_ = nullptr;
-  std::optional<ReadMemory> memory_;  // of a filter that takes some
   ReadSpec spec_;
-  std::vector<RowRange> ranges_;  // not changed after the constructor
+  std::optional<FilterEvaluator> evaluator_;  // null: tablets are not read in place
+  std::vector<RowRange> ranges_;              // not changed after the constructor
   StreamCalls* const calls_;
   const ShortcutSet shortcuts_ = Shortcuts();
   size_t ranges_begun_ = 0;

@@ -288,8 +288,6 @@ namespace {
       BT_RETURN_IF_ERROR(
           bigtable::ReadRow(*served.path, *served.tablet, &read, &sink, &superseded));
       if (!superseded) [[likely]] {
-        if (read.most_cells < SIZE_MAX) [[unlikely]]
-          RowBuilder::Truncate(&result, read.most_cells);
         if (quotas != nullptr) [[unlikely]]
           quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
         return result;

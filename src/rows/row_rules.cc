@@ -104,7 +104,7 @@ Row RowRules::TakeRow() {
     const std::string_view family = owner->Keep(column.first);
     const std::string_view qualifier = owner->Keep(column.second);
     builder.AddInPlace({family, qualifier, Timestamp(value.timestamp), owner->Keep(value.bytes)},
-                       Ref<const RefCounted>(owner.get()));
+                       owner.get());
   }
   builder.Finish();
   return row;

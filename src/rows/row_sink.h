@@ -6,16 +6,11 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/types/span.h"
 
 #include "bigtable/row.h"
 
 #include "base/published.h"
-#include "base/ref_counted.h"
-#include "cache/block.h"
-#include "read/cell_cursor.h"
-#include "read/row_filter.h"
 #include "rows/row_storage.h"
 #include "tablet/tablet_version.h"
 
@@ -25,11 +20,8 @@ class RowSink {
  public:
   RowSink(Row* row, std::string_view key) : row_(row), key_(key) {}
 
-  void Begin(Pin<TabletVersion>&& version) { builder_.emplace(row_, key_, std::move(version)); }
-  void Add(const CellCursor& cursor) { builder_->Add(cursor); }
-  void AddCached(const Cell& cell, const Ref<Block>& owner) { builder_->AddInPlace(cell, owner); }
-  absl::Status Apply(const RowFilter& filter, const RowFilter::Bounds& bounds) {
-    return builder_->Apply(filter, bounds);
+  RowBuilder* Begin(Pin<TabletVersion>&& version) {
+    return &builder_.emplace(row_, key_, std::move(version));
   }
   absl::Span<const Cell> Finish() {
     builder_->Finish();

@@ -12,7 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "absl/status/status.h"
+#include "absl/types/span.h"
 
 #include "bigtable/row.h"
 
@@ -20,9 +20,7 @@
 #include "base/key_buffer.h"
 #include "base/published.h"
 #include "base/ref_counted.h"
-#include "base/status.h"
 #include "read/cell_cursor.h"
-#include "read/row_filter.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -146,12 +144,13 @@ class RowBuilder {
     if (row->cells_.size() > most) row->cells_ = row->cells_.first(most);
   }
 
-  // Leaves the cells that the filter passes. Not for a Row whose memory is reused: labels would
-  // stay. After an error the cells are as before.
-  absl::Status Apply(const RowFilter& filter, const RowFilter::Bounds& bounds) {
-    std::vector<Cell> passed;
-    BT_RETURN_IF_ERROR(filter.Run(storage_->key.view(), storage_->cells, bounds, &passed));
-    storage_->cells.assign(passed.begin(), passed.end());
+  // What the Row has so far.
+  std::string_view key() const { return storage_->key.view(); }
+  absl::Span<const Cell> cells() const { return storage_->cells; }
+  // Makes these the cells, whose texts are those of cells before, and labels those of a filter. Not
+  // for a Row whose memory is reused: labels would stay.
+  void Replace(absl::Span<const Cell> cells) {
+    storage_->cells.assign(cells.begin(), cells.end());
     // Each label is copied once. They are as many as the filter has.
     absl::flat_hash_map<const char*, CellLabels> copies;
     for (Cell& cell : storage_->cells) {
@@ -161,13 +160,12 @@ class RowBuilder {
       if (copy.empty()) copy = CellLabels(storage_->Copy(label));
       cell.labels = copy;
     }
-    return absl::OkStatus();
   }
 
-  // Adds a cell whose qualifier and value stay valid as long as `owner`.
-  void AddInPlace(const Cell& cell, const Ref<const RefCounted>& owner) {
+  // Adds a cell whose qualifier and value stay valid as long as `owner`, the same for all cells.
+  void AddInPlace(const Cell& cell, const RefCounted* owner) {
     storage_->cells.push_back(cell);
-    if (storage_->owners.empty()) storage_->owners.push_back(owner);
+    if (storage_->owners.empty()) storage_->owners.emplace_back(owner);
   }
   void Add(const CellCursor& cursor) {
     storage_->cells.push_back({cursor.family().name, storage_->Keep(cursor.qualifier()),

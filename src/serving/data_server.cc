@@ -10,18 +10,19 @@
 
 #include "absl/types/span.h"
 
+#include "bigtable/row.h"
 #include "bigtable/row_mutation.h"
 
+#include "base/published.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "cache/read_memory.h"
 #include "metadata/metadata_format.h"
 #include "read/cell_cursor.h"
-#include "read/collected_row.h"
+#include "read/filter_evaluator.h"
 #include "read/filter_node.h"
-#include "read/row_filter.h"
 #include "read/row_ranges.h"
+#include "rows/row_storage.h"
 #include "rpc/cell_block.h"
 #include "rpc/filter_format.h"
 #include "rpc/row_conflict.h"
@@ -104,20 +105,20 @@ absl::Status AddRow(CellCursor* cells, CellBlockBuilder* block) {
 }
 
 // The same with a filter that needs the whole row.
-absl::Status AddFilteredRow(CellCursor* cells, const RowFilter& filter,
-                            const RowFilter::Bounds& bounds, CellBlockBuilder* block) {
-  const uint64_t taken = bounds.memory->taken();
-  const CollectedRow row(cells, bounds.memory);
-  BT_RETURN_IF_ERROR(row.status());
-  std::vector<Cell> passed;
-  BT_RETURN_IF_ERROR(filter.Run(row.key(), row.cells(), bounds, &passed));
+absl::Status AddFilteredRow(CellCursor* cells, const Pin<TabletVersion>& version,
+                            FilterEvaluator* filter, CellBlockBuilder* block) {
+  Row row;
+  RowBuilder builder(&row, cells->row(), version.Clone());
+  MergedRow source(cells, MergedRow::From::kThisCell);
+  const absl::Status status = filter->ReadRow(&source, SIZE_MAX, &builder);
+  builder.Finish();
+  BT_RETURN_IF_ERROR(status);
   bool is_new_row = true;
-  for (const Cell& cell : passed) {
+  for (const Cell& cell : row.cells()) {
     block->Add({row.key(), cell.family, cell.qualifier, cell.timestamp.micros(), cell.value,
                 cell.labels.empty() ? std::string_view() : *cell.labels.begin()},
                std::exchange(is_new_row, false));
   }
-  bounds.memory->ReturnTo(taken);
   return absl::OkStatus();
 }
 
@@ -243,11 +244,9 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
   spec.reverse = request.reverse;
   spec.limits = limits;
 
-  std::optional<ReadMemory> memory;
-  if (spec.filter != nullptr && spec.filter->takes_memory()) {
-    response.status = memory.emplace(version->budget()).Take(spec.filter->expression_bytes);
-    if (!response.status.ok()) return response;
-  }
+  FilterEvaluator evaluator(spec);
+  response.status = evaluator.Begin(version->budget());
+  if (!response.status.ok()) return response;
   const uint64_t max_bytes = std::clamp<uint64_t>(request.max_bytes, 1, ScanRequest::kMostBytes);
   CellCursor cells(version.get(), spec);
   if (IsSingleRow(request.range) && Shortcuts().Has(Shortcut::kSingleRow)) {
@@ -256,15 +255,11 @@ absl::StatusOr<ScanResponse> DataServer::Scan(const ScanRequest& request) {
     cells.ReadRange(Intersection(request.range, tablet->rows()));
   }
   CellBlockBuilder block(&response.cells);
-  std::optional<RowFilter> row_filter;
-  if (RowFilter::Needs(spec.filter)) row_filter.emplace(spec.filter);
   absl::Status added;
   bool is_full = false;  // the message, or the number of rows
   while (cells.Next()) {
-    added = row_filter.has_value()
-                ? AddFilteredRow(&cells, *row_filter, {.limits = spec.limits, .memory = &*memory},
-                                 &block)
-                : AddRow(&cells, &block);
+    added = evaluator.needs_row() ? AddFilteredRow(&cells, version, &evaluator, &block)
+                                  : AddRow(&cells, &block);
     if (!added.ok()) break;
     if (response.cells.size() >= max_bytes ||
         (request.row_limit > 0 && block.rows() == request.row_limit)) {

@@ -21,14 +21,11 @@
 #include "base/status.h"
 #include "blocks/read_settings.h"
 #include "cache/block.h"
-#include "cache/read_memory.h"
 #include "cache/scan_cache.h"
 #include "monitoring/call_timer.h"
 #include "read/cached_row.h"
 #include "read/cell_cursor.h"
-#include "read/collected_row.h"
-#include "read/filter_node.h"
-#include "read/row_filter.h"
+#include "read/filter_evaluator.h"
 #include "read/row_probe.h"
 #include "rpc/data_service.h"
 #include "serving/data_path.h"
@@ -47,45 +44,11 @@ struct RowRead {
   CallSample* sample = nullptr;  // null: the read is not measured
 };
 
-// Adds the first `most` cells of the row that the cursor is to read.
-template <typename Sink>
-[[gnu::noinline]] void AddFirstCells(CellCursor* cells, size_t most, Sink* sink) {
-  for (bool more = cells->Next(); more; more = --most > 0 && cells->NextInRow()) sink->Add(*cells);
-}
-
-// Reads the cells of a row, of which a filter needs all, into `sink`, and leaves the first `most`
-// that the filter passes.
-template <typename Sink>
-absl::Status ReadWholeRow(CellCursor* cells, const ReadSpec& spec, size_t most, ReadMemory* memory,
-                          Sink* sink) {
-  for (bool more = cells->Next(); more; more = cells->NextInRow()) {
-    BT_RETURN_IF_ERROR(TakeMemoryOfCell(*cells, memory));
-    sink->Add(*cells);
-  }
-  BT_RETURN_IF_ERROR(cells->status());
-  return sink->Apply(RowFilter(spec.filter),
-                     {.limits = spec.limits, .memory = memory, .most_cells = most});
-}
-
-// The same for a row of the scan cache, with any filter. If the filter does not need the whole row,
-// more than `most` cells may be left.
-template <typename Sink>
-absl::Status ReadWholeRow(const Ref<Block>& cached, const TableLayout& layout, const ReadSpec& spec,
-                          size_t most, ReadMemory* memory, Sink* sink) {
-  BT_RETURN_IF_ERROR(ReadCachedRow(*cached, layout, spec.filter, spec.limits,
-                                   [&](const Cell& cell) { sink->AddCached(cell, cached); }));
-  if (!RowFilter::Needs(spec.filter)) return absl::OkStatus();
-  return sink->Apply(RowFilter(spec.filter),
-                     {.limits = spec.limits, .memory = memory, .most_cells = most});
-}
-
 // Reads the row into `sink`, on the caller's thread:
 //
-//   void Begin(Pin<TabletVersion>&& version)     first; the cells are views of this
-//   void Add(const CellCursor& cursor)           the cell at the cursor
-//   void AddCached(const Cell&, const Ref<Block>& owner)
-//   absl::Status Apply(const RowFilter&, const RowFilter::Bounds&)   leaves what the filter passes
-//   absl::Span<const Cell> Finish()              last; all cells, valid as long as the sink
+//   Row* Begin(Pin<TabletVersion>&& version)   first: a row for FilterEvaluator::ReadRow, whose
+//                                              cells are views of the version
+//   absl::Span<const Cell> Finish()            last: all cells, valid as long as the sink
 //
 // `*superseded`: nothing was read, because the tablet is superseded or the server has lost its
 // lock. Always inlined, because it is the path of each read of a row.
@@ -111,10 +74,8 @@ template <typename Sink>
     read->sample->tablet = Ref<TabletCounters>(tablet.counters());
     spec.settings.is_traced = read->sample->trace != nullptr;
   }
-  std::optional<ReadMemory> memory;
-  if (spec.filter != nullptr && spec.filter->takes_memory()) [[unlikely]] {
-    BT_RETURN_IF_ERROR(memory.emplace(pinned.budget()).Take(spec.filter->expression_bytes));
-  }
+  FilterEvaluator filter(spec);
+  BT_RETURN_IF_ERROR(filter.Begin(pinned.budget()));
   const ShortcutSet shortcuts = Shortcuts();
   // With MaxAge cells expire without a write to their row, so such rows are not cached.
   ScanCache* const cache = spec.now == absl::InfinitePast() && shortcuts.Has(Shortcut::kScanCache)
@@ -127,9 +88,9 @@ template <typename Sink>
                       *tablet.environment()->last_writes);
     if (cached) {
       if (spec.settings.is_traced) read->sample->trace->scan_cache_hit = true;
-      sink->Begin(std::move(version));
-      const absl::Status status = ReadWholeRow(cached, pinned.layout(), spec, read->most_cells,
-                                               memory.has_value() ? &*memory : nullptr, sink);
+      CachedRow source(cached.get(), &pinned.layout());
+      const absl::Status status =
+          filter.ReadRow(&source, read->most_cells, sink->Begin(std::move(version)));
       sink->Finish();
       return status;
     }
@@ -141,24 +102,15 @@ template <typename Sink>
   } else {
     cells.ReadRange(RowRange::Single(read->row));
   }
-  sink->Begin(std::move(version));
-  if (RowFilter::Needs(spec.filter)) [[unlikely]] {
-    const absl::Status status = ReadWholeRow(&cells, spec, read->most_cells, &*memory, sink);
-    sink->Finish();
-    return status;
-  }
-  const bool is_limited = read->most_cells < SIZE_MAX;
-  if (is_limited) [[unlikely]] {
-    AddFirstCells(&cells, read->most_cells, sink);
-  } else {
-    for (bool more = cells.Next(); more; more = cells.NextInRow()) sink->Add(cells);
-  }
+  MergedRow source(&cells);
+  const absl::Status status =
+      filter.ReadRow(&source, read->most_cells, sink->Begin(std::move(version)));
   const absl::Span<const Cell> row = sink->Finish();
-  BT_RETURN_IF_ERROR(cells.status());
+  BT_RETURN_IF_ERROR(status);
   // A snapshot may be older than writes of another server, which `last_writes` of this server
   // lacks.
   if (cache != nullptr && spec.filter == nullptr && spec.settings.fill_cache && !is_snapshot &&
-      !is_limited) {
+      read->most_cells == SIZE_MAX) {
     cache->Insert(pinned.scan_cache_id(), read->row,
                   MakeCachedRow(pinned.layout(), spec.sequence, read->row, row));
   }

@@ -11,14 +11,14 @@
 #include "base/info_log.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "cache/read_memory.h"
+#include "read/cell_cursor.h"
+#include "read/filter_evaluator.h"
 #include "read/row_probe.h"
 #include "routing/row_reader_impl.h"
 #include "rows/row_sink.h"
 #include "rpc/row_conflict.h"
 #include "schema/mutation_check.h"
 #include "schema/mutation_format.h"
-#include "serving/row_read.h"
 #include "transaction/observed_apply.h"
 
 namespace bigtable {
@@ -120,23 +120,16 @@ absl::StatusOr<Row> TransactionImpl::ReadOverlaid(const TableImpl& table, std::s
             served.path->CheckRead(version->layout(), spec.filter, table.caller, limits));
         Pin<TabletVersion> overlaid = own_->Over(*served.tablet, *version, RowRange::Single(row));
         if (!overlaid) overlaid = version.Clone();
-        std::optional<ReadMemory> memory;
-        if (spec.filter != nullptr && spec.filter->takes_memory()) {
-          BT_RETURN_IF_ERROR(memory.emplace(version->budget()).Take(spec.filter->expression_bytes));
-        }
+        FilterEvaluator evaluator(spec);
+        BT_RETURN_IF_ERROR(evaluator.Begin(version->budget()));
         CellCursor cells(overlaid.get(), spec);
         cells.ReadRow(RowProbe(*overlaid, row, spec.filter == nullptr));
         Row result;
         RowSink sink(&result, row);
-        sink.Begin(std::move(overlaid));
+        MergedRow source(&cells);
         const size_t most =
             options.cell_limit > 0 ? static_cast<size_t>(options.cell_limit) : SIZE_MAX;
-        if (RowFilter::Needs(spec.filter)) {
-          BT_RETURN_IF_ERROR(ReadWholeRow(&cells, spec, most, &*memory, &sink));
-        } else {
-          AddFirstCells(&cells, most, &sink);
-          BT_RETURN_IF_ERROR(cells.status());
-        }
+        BT_RETURN_IF_ERROR(evaluator.ReadRow(&source, most, sink.Begin(std::move(overlaid))));
         sink.Finish();
         if (quotas != nullptr) quotas->Charge(table.DemandOf(0, TableImpl::BytesOf(result)));
         return result;

@@ -28,10 +28,12 @@ class CachedRowTest : public testing::Test {
   }
   std::string Show(const Block& block) {
     std::string text;
-    EXPECT_OK(ReadCachedRow(block, layout_, nullptr, {}, [&](const Cell& cell) {
+    CachedRow row(&block, &layout_);
+    EXPECT_EQ(row.row(), "row");
+    for (Cell cell; row.Next(&cell);) {
       text +=
           Cat(cell.family, ":", cell.qualifier, "@", cell.timestamp.micros(), "=", cell.value, " ");
-    }));
+    }
     return text;
   }
 

@@ -8,11 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/filter.h"
 #include "bigtable/timestamp.h"
 
+#include "base/call_limits.h"
 #include "read/filter_node.h"
 
 namespace bigtable {
@@ -159,8 +161,11 @@ std::string NameOfVerdict(FilterProgram::Verdict verdict) {
 // In the row "row".
 std::string VerdictOnColumn(const Filter& filter, std::string_view family,
                             std::string_view qualifier) {
+  const CallLimits none;
+  absl::Status failure;
+  CallPace pace(&none, &failure);
   FilterProgram program(FilterNode::Of(filter));
-  program.StartRow("row");
+  program.StartRow("row", &pace);
   const FilterProgram::Verdict verdict = program.StartColumn(family, qualifier);
   std::string text = NameOfVerdict(verdict);
   if (verdict == FilterProgram::Verdict::kSeekColumn) {
@@ -227,11 +232,14 @@ TEST(FilterProgramTest, AColumnThatCannotPassIsSkippedWithAllThatCannotPassEithe
 // of it; "row" begins a row. What is said about them, with "!" after the last cell of a column that
 // can pass.
 std::string VerdictsOn(const Filter& filter, const std::vector<std::string>& steps) {
+  const CallLimits none;
+  absl::Status failure;
+  CallPace pace(&none, &failure);
   FilterProgram program(FilterNode::Of(filter));
   std::string verdicts;
   for (const std::string& step : steps) {
     if (step == "row") {
-      program.StartRow(step);
+      program.StartRow(step, &pace);
       continue;
     }
     if (const size_t colon = step.find(':'); colon != step.npos) {

@@ -14,11 +14,11 @@
 #include "gtest/gtest.h"
 
 #include "base/entry_key.h"
-#include "cache/read_memory.h"
 #include "read/cell_cursor.h"
+#include "read/filter_evaluator.h"
 #include "read/filter_node.h"
-#include "read/row_filter.h"
 #include "schema/table_layout.h"
+#include "support/copied_row.h"
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/model_filter.h"
@@ -81,27 +81,16 @@ class SmallRows {
     spec.filter = FilterNode::Of(filter);
     CellCursor cells(version_.get(), spec);
     cells.ReadRange(RowRange::All());
+    FilterEvaluator evaluator(spec);
+    EXPECT_OK(evaluator.Begin(nullptr));
     std::vector<ModelRow> rows;
     while (cells.Next()) {
-      const std::string key(cells.row());
-      std::vector<Kept> row;
-      do {
-        row.push_back({cells.family().name, std::string(cells.qualifier()), cells.timestamp(),
-                       std::string(cells.value())});
-      } while (cells.NextInRow());
-      std::vector<Cell> passed;
-      for (const Kept& cell : row) {
-        passed.push_back({cell.family, cell.qualifier, Timestamp(cell.timestamp), cell.value});
-      }
-      if (RowFilter::Needs(spec.filter)) {
-        ReadMemory memory(nullptr);
-        const std::vector<Cell> all = passed;
-        EXPECT_OK(RowFilter(spec.filter)
-                      .Run(key, all, {.limits = spec.limits, .memory = &memory}, &passed));
-      }
-      if (passed.empty()) continue;
-      rows.push_back({key, {}});
-      for (const Cell& cell : passed) {
+      CopiedRow row{std::string(cells.row())};
+      MergedRow source(&cells, MergedRow::From::kThisCell);
+      EXPECT_OK(evaluator.ReadRow(&source, SIZE_MAX, &row));
+      if (row.cells().empty()) continue;
+      rows.push_back({std::string(row.key()), {}});
+      for (const Cell& cell : row.cells()) {
         rows.back().cells.push_back(
             {std::string(cell.family), std::string(cell.qualifier), cell.timestamp.micros(),
              std::string(cell.value),
@@ -113,13 +102,6 @@ class SmallRows {
   }
 
  private:
-  struct Kept {
-    std::string_view family;
-    std::string qualifier;
-    int64_t timestamp;
-    std::string value;
-  };
-
   static inline const std::vector<std::string> families_ = {"a", "f0", "q"};
   static inline const std::vector<std::string> texts_ = {"", "a", "q1"};
 

@@ -140,7 +140,7 @@ struct ModelFilter {
     return Together({cells, sunk});
   }
 
-  // Whether the engine collects the cells of a row to apply it (read/row_filter.h).
+  // Whether the engine collects the cells of a row to apply it (read/filter_evaluator.h).
   bool NeedsRow() const {
     return kind == Kind::kInterleave || kind == Kind::kCondition || kind == Kind::kApplyLabel ||
            kind == Kind::kSink ||
