@@ -46,7 +46,7 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kScanCache, "kScanCache", "read_hot"},
     Entry{Shortcut::kRowStorage, "kRowStorage", "read,scan,scan_wide"},
     Entry{Shortcut::kFilterRows, "kFilterRows", "scan_regex"},
-    Entry{Shortcut::kEnterFirst, "kEnterFirst", "scan,scan_memtable,read"},
+    Entry{Shortcut::kEnterFirst, "kEnterFirst", "scan,scan_memtable,read,read_row_index"},
     Entry{Shortcut::kEnterSameColumn, "kEnterSameColumn", "scan,scan_wide,scan_overlapping"},
     Entry{Shortcut::kPlainKeys, "kPlainKeys", "scan,scan_wide,read"},
     Entry{Shortcut::kCountVersions, "kCountVersions", "scan,scan_versions,read"},
