@@ -23,6 +23,7 @@
 #include "workload.h"
 
 ABSL_FLAG(std::string, shortcuts, "", "of the table, between commas; empty: all");
+ABSL_FLAG(std::string, workloads, "", "of each, between commas; empty: those of the table");
 ABSL_FLAG(uint32_t, trials, 5, "pairs of databases of each comparison");
 ABSL_FLAG(uint32_t, rounds, 5, "pairs of rounds of each trial");
 ABSL_FLAG(std::string, directory, "/var/tmp", "of the databases while it runs");
@@ -40,19 +41,20 @@ struct Entry {
 
 constexpr std::array kEntries = {
     Entry{Shortcut::kOneMutation, "kOneMutation", "write_small,write"},
-    Entry{Shortcut::kOneTablet, "kOneTablet", "scan_short"},
+    Entry{Shortcut::kOneTablet, "kOneTablet", "scan_short,scan_short_syncing"},
     Entry{Shortcut::kSingleRow, "kSingleRow", "read,read_memtable"},
     Entry{Shortcut::kScanCache, "kScanCache", "read_hot"},
     Entry{Shortcut::kRowStorage, "kRowStorage", "read,scan,scan_wide"},
     Entry{Shortcut::kFilterRows, "kFilterRows", "scan_regex"},
-    Entry{Shortcut::kEnterFirst, "kEnterFirst", "scan,scan_memtable,read"},
+    Entry{Shortcut::kEnterFirst, "kEnterFirst", "scan,scan_memtable,read,read_row_index"},
     Entry{Shortcut::kEnterSameColumn, "kEnterSameColumn", "scan,scan_wide,scan_overlapping"},
     Entry{Shortcut::kPlainKeys, "kPlainKeys", "scan,scan_wide,read"},
     Entry{Shortcut::kCountVersions, "kCountVersions", "scan,scan_versions,read"},
-    Entry{Shortcut::kSeekForward, "kSeekForward", "read_column,scan_latest"},
+    Entry{Shortcut::kSeekForward, "kSeekForward",
+          "read_column,scan_latest,scan_latest_large,scan_history_compacted"},
     Entry{Shortcut::kPassNewer, "kPassNewer", "read_old_compacted,read_old"},
     Entry{Shortcut::kLocalityGroups, "kLocalityGroups", "scan_group"},
-    Entry{Shortcut::kKeyRanges, "kKeyRanges", "scan_short_disjoint,read_disjoint"},
+    Entry{Shortcut::kKeyRanges, "kKeyRanges", "scan_short_disjoint,scan_short_neighbours"},
     Entry{Shortcut::kTimeRanges, "kTimeRanges", "read_old"},
     Entry{Shortcut::kFileFilters, "kFileFilters", "read_overlapping,read_absent"},
     Entry{Shortcut::kRowLocations, "kRowLocations", "read_row_index"},
@@ -65,14 +67,14 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kUnclipped, "kUnclipped", "load,load_in_order"},
     Entry{Shortcut::kMergeOne, "kMergeOne", "scan,scan_disjoint,load_in_order"},
     Entry{Shortcut::kMergeInOrder, "kMergeInOrder", "scan_overlapping,load"},
-    Entry{Shortcut::kMergeForward, "kMergeForward", "scan_history,read_overlapping"},
+    Entry{Shortcut::kMergeForward, "kMergeForward", "scan_column_overlapping,scan_history"},
     Entry{Shortcut::kFences, "kFences", "read_small_files"},
     Entry{Shortcut::kMemtableNumbers, "kMemtableNumbers", "write_small,read_memtable"},
-    Entry{Shortcut::kMemtablePrefix, "kMemtablePrefix", "write_small,read_memtable"},
+    Entry{Shortcut::kMemtablePrefix, "kMemtablePrefix", "write_tenants,read_memtable_tenants"},
     Entry{Shortcut::kMemtableLearning, "kMemtableLearning", "write_small,read_memtable"},
     Entry{Shortcut::kMemtableSplice, "kMemtableSplice", "write_in_order,write_wide,write_small"},
     Entry{Shortcut::kMemtableTogether, "kMemtableTogether", "write_batch,write_wide"},
-    Entry{Shortcut::kRowBlocks, "kRowBlocks", "read,scan_short"},
+    Entry{Shortcut::kRowBlocks, "kRowBlocks", "read_large_by_position,read_large_cold,read"},
     Entry{Shortcut::kIndexNumbers, "kIndexNumbers", "read,read_small_files"},
     Entry{Shortcut::kBlockCache, "kBlockCache", "read_by_position,scan_by_position"},
     Entry{Shortcut::kPastMapping, "kPastMapping", "read_cold,read,scan_cold"},
@@ -83,9 +85,12 @@ static_assert(kEntries.size() == static_cast<size_t>(Shortcut::kCount));
 
 absl::Status MeasureEntry(const Entry& entry, int trials, int rounds,
                           const std::string& directory) {
-  for (const std::string& name : Split(entry.workloads, ',')) {
+  const std::string chosen = absl::GetFlag(FLAGS_workloads);
+  for (const std::string& name : Split(chosen.empty() ? entry.workloads : chosen, ',')) {
     const Workload* const workload = FindWorkload(name);
-    if (workload == nullptr) return absl::InternalError(Concat(name, ": no such workload"));
+    if (workload == nullptr) {
+      return absl::InvalidArgumentError(Concat(name, ": no such workload"));
+    }
     absl::StatusOr<Comparison> result =
         Compare(*workload, entry.shortcut, trials, rounds, directory);
     if (!result.ok()) return result.status();

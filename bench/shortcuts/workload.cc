@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
 #include "common/strings.h"
+#include "loads.h"
 
 namespace bench {
 namespace {
@@ -19,150 +25,6 @@ using bigtable::RowRange;
 using bigtable::RowReader;
 using bigtable::TableSchema;
 using bigtable::Timestamp;
-
-constexpr uint64_t kRows = 102'000;  // a multiple of 6, 20 and 50
-constexpr size_t kSmall = 100;       // bytes of a value
-
-const Values& SmallValues() {
-  static const Values values(kSmall);
-  return values;
-}
-const Values& LargeValues() {
-  static const Values values;
-  return values;
-}
-
-// --- Loading ---
-
-absl::Status WriteRow(Subject* subject, uint64_t row, std::string_view value) {
-  RowMutation mutation(Key(row).view());
-  mutation.Set("f:q", value);
-  return subject->table->Apply(mutation);
-}
-absl::Status Flush(Subject* subject) { return subject->database->Flush("t"); }
-absl::Status Compact(Subject* subject) { return subject->database->Compact("t"); }
-
-// Writes the rows `begin` to `end` - 1 in random order.
-absl::Status Write(Subject* subject, uint64_t begin, uint64_t end) {
-  for (const uint32_t row : Permutation(end - begin, begin + 1)) {
-    if (absl::Status s = WriteRow(subject, begin + row, SmallValues().Of(row)); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status LoadMemtable(Subject* subject) { return Write(subject, 0, kRows); }
-
-absl::Status LoadCompacted(Subject* subject) {
-  if (absl::Status s = Write(subject, 0, kRows); !s.ok()) return s;
-  return Compact(subject);
-}
-
-// 102 MB.
-absl::Status LoadLarge(Subject* subject) {
-  for (uint64_t row = 0; row < kRows; ++row) {
-    if (absl::Status s = WriteRow(subject, row, LargeValues().Of(row)); !s.ok()) return s;
-  }
-  return Compact(subject);
-}
-
-// Each file has rows from the whole range.
-absl::Status LoadOverlappingFiles(Subject* subject) {
-  constexpr uint64_t kFiles = 6;
-  for (uint64_t file = 0; file < kFiles; ++file) {
-    for (const uint32_t row : Permutation(kRows / kFiles, file)) {
-      if (absl::Status s = WriteRow(subject, row * kFiles + file, SmallValues().Of(row)); !s.ok())
-        return s;
-    }
-    if (absl::Status s = Flush(subject); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
-// Each file has a part of the range.
-absl::Status LoadDisjointFiles(Subject* subject) {
-  constexpr uint64_t kFiles = 20;
-  for (uint64_t file = 0; file < kFiles; ++file) {
-    if (absl::Status s = Write(subject, file * kRows / kFiles, (file + 1) * kRows / kFiles);
-        !s.ok()) {
-      return s;
-    }
-    if (absl::Status s = Flush(subject); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
-constexpr uint64_t kWideRows = 5'000;
-constexpr uint64_t kColumns = 20;
-
-std::string Column(uint64_t i) { return Concat("f:column-", Key(i).view().substr(kKeySize - 2)); }
-
-// Rows of 20 columns, so many versions of each; compacted.
-absl::Status LoadColumns(Subject* subject, uint64_t versions) {
-  for (uint64_t row = 0; row < kWideRows / versions; ++row) {
-    RowMutation mutation(Key(row).view());
-    for (uint64_t column = 0; column < kColumns; ++column) {
-      for (uint64_t version = 1; version <= versions; ++version) {
-        mutation.Set(Column(column), Timestamp(static_cast<int64_t>(version)),
-                     SmallValues().Of(row + version));
-      }
-    }
-    if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
-  }
-  return Compact(subject);
-}
-
-// One column with 50 versions, written as time goes on, in files of ten versions each.
-constexpr uint64_t kVersions = 50;
-absl::Status LoadHistory(Subject* subject) {
-  constexpr uint64_t kVersionsOfFile = 10;
-  for (uint64_t version = 1; version <= kVersions; ++version) {
-    for (uint64_t row = 0; row < kRows / kVersions; ++row) {
-      RowMutation mutation(Key(row).view());
-      mutation.Set("f:q", Timestamp(static_cast<int64_t>(version)), SmallValues().Of(row));
-      if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
-    }
-    if (version % kVersionsOfFile != 0) continue;
-    if (absl::Status s = Flush(subject); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status LoadCompactedHistory(Subject* subject) {
-  if (absl::Status s = LoadHistory(subject); !s.ok()) return s;
-  return Compact(subject);
-}
-
-// A small family and a large one, in two groups.
-absl::Status LoadTwoGroups(Subject* subject) {
-  for (uint64_t row = 0; row < kRows / 2; ++row) {
-    RowMutation mutation(Key(row).view());
-    mutation.Set("f:q", SmallValues().Of(row)).Set("g:q", LargeValues().Of(row));
-    if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
-  }
-  return Compact(subject);
-}
-
-// As in a queue: of all rows but the last thousand, the deletions are left.
-absl::Status LoadDeleted(Subject* subject) {
-  if (absl::Status s = Write(subject, 0, kRows); !s.ok()) return s;
-  if (absl::Status s = Flush(subject); !s.ok()) return s;
-  for (uint64_t row = 0; row < kRows - 1000; ++row) {
-    RowMutation mutation(Key(row).view());
-    mutation.DeleteRow();
-    if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
-constexpr uint64_t kCounters = 100;
-absl::Status LoadCounters(Subject* subject) {
-  for (uint64_t i = 0; i < kRows; ++i) {
-    RowMutation mutation(Key(i % kCounters).view());
-    mutation.AddToCell("f:q", Timestamp(0), int64_t{1});
-    if (absl::Status s = subject->table->Apply(mutation); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
 
 // --- Rounds ---
 
@@ -192,6 +54,9 @@ absl::StatusOr<uint64_t> ReadHotRows(Subject* subject) {
 absl::StatusOr<uint64_t> ReadColdRows(Subject* subject) {
   return ReadRandomRows(subject, 5'000, kRows, {});
 }
+absl::StatusOr<uint64_t> ReadLargeRows(Subject* subject) {
+  return ReadRandomRows(subject, 5'000, kLargeRows, {});
+}
 absl::StatusOr<uint64_t> ReadCounters(Subject* subject) {
   return ReadRandomRows(subject, 2000, kCounters, {});
 }
@@ -201,6 +66,17 @@ absl::StatusOr<uint64_t> ReadOldVersions(Subject* subject) {
 }
 absl::StatusOr<uint64_t> ReadOneColumn(Subject* subject) {
   return ReadRandomRows(subject, 20'000, kWideRows, Filter::Column("f", "column-12"));
+}
+
+absl::StatusOr<uint64_t> ReadTenantRows(Subject* subject) {
+  constexpr uint64_t kCount = 50'000;
+  for (uint64_t i = 0; i < kCount; ++i) {
+    absl::StatusOr<bigtable::Row> row =
+        subject->table->ReadRow(TenantKey(subject->random.Below(kRows)));
+    if (!row.ok()) return row.status();
+    if (absl::Status s = CheckCells(*row, 1); !s.ok()) return s;
+  }
+  return kCount;
 }
 
 absl::StatusOr<uint64_t> ReadAbsentRows(Subject* subject) {
@@ -234,6 +110,9 @@ absl::StatusOr<uint64_t> ScanBackwards(Subject* subject) {
 absl::StatusOr<uint64_t> ScanColumns(Subject* subject) {
   return Scan(subject, RowRange::All(), {}, kWideRows);
 }
+absl::StatusOr<uint64_t> ScanOneColumn(Subject* subject) {
+  return Scan(subject, RowRange::All(), Filter::Column("f", "column-12"), kWideRows);
+}
 absl::StatusOr<uint64_t> ScanLatest(Subject* subject) {
   return Scan(subject, RowRange::All(), Filter::Latest(1), 1000);
 }
@@ -241,15 +120,49 @@ absl::StatusOr<uint64_t> ScanOneGroup(Subject* subject) {
   return Scan(subject, RowRange::All(), Filter::Family("f"), kRows / 2);
 }
 
-absl::StatusOr<uint64_t> ScanTenRows(Subject* subject) {
-  constexpr uint64_t kScans = 5'000;
-  for (uint64_t i = 0; i < kScans; ++i) {
+absl::StatusOr<uint64_t> ScanTenRows(Subject* subject, uint64_t scans) {
+  for (uint64_t i = 0; i < scans; ++i) {
     const Key key(subject->random.Below(kRows - 100));
     absl::StatusOr<uint64_t> cells =
         Scan(subject, RowRange::StartingAt(key.view()), {}, 10, {.row_limit = 10});
     if (!cells.ok()) return cells.status();
   }
+  return scans;
+}
+absl::StatusOr<uint64_t> ScanTenRows(Subject* subject) { return ScanTenRows(subject, 5'000); }
+
+// The same by their first and their last row.
+absl::StatusOr<uint64_t> ScanRangesOfTenRows(Subject* subject) {
+  constexpr uint64_t kScans = 5'000;
+  for (uint64_t i = 0; i < kScans; ++i) {
+    const uint64_t row = subject->random.Below(kRows - 100);
+    absl::StatusOr<uint64_t> cells =
+        Scan(subject, RowRange::RightOpen(Key(row).view(), Key(row + 10).view()), {}, 10);
+    if (!cells.ok()) return cells.status();
+  }
   return kScans;
+}
+
+// As ScanTenRows, while another thread writes and syncs.
+absl::StatusOr<uint64_t> ScanWhileSyncing(Subject* subject) {
+  std::atomic<bool> is_done = false;
+  absl::Status written;
+  std::thread writer([&] {
+    for (uint64_t row = 0; !is_done && written.ok(); row = (row + 1) % kRows) {
+      RowMutation mutation(Key(row).view());
+      mutation.Set("f:q", SmallValues().Of(row));
+      written = subject->table->Apply(mutation, {.durability = bigtable::Durability::kSync});
+    }
+  });
+  const absl::Time end = absl::Now() + absl::Milliseconds(200);
+  absl::StatusOr<uint64_t> scans = 0;
+  do {
+    const absl::StatusOr<uint64_t> more = ScanTenRows(subject, 100);
+    scans = more.ok() ? *scans + *more : more;
+  } while (scans.ok() && absl::Now() < end);
+  is_done = true;
+  writer.join();
+  return written.ok() ? scans : written;
 }
 
 // Rows of a few prefixes, as the values of a dimension in a key are asked for.
@@ -287,6 +200,15 @@ absl::StatusOr<uint64_t> WriteSmallRandomRows(Subject* subject) {
   for (uint64_t i = 0; i < kCount; ++i) {
     const uint64_t row = subject->random.Below(1'000'000);
     if (absl::Status s = WriteRow(subject, row, SmallValues().Of(row)); !s.ok()) return s;
+  }
+  return kCount;
+}
+
+absl::StatusOr<uint64_t> WriteTenantRows(Subject* subject) {
+  constexpr uint64_t kCount = 30'000;
+  for (uint64_t i = 0; i < kCount; ++i) {
+    if (absl::Status s = WriteTenantRow(subject, subject->random.Below(1'000'000)); !s.ok())
+      return s;
   }
   return kCount;
 }
@@ -356,6 +278,11 @@ void RowIndex(DatabaseOptions* /*options*/, TableSchema* schema) {
 void ByPosition(DatabaseOptions* options, TableSchema* /*schema*/) {
   options->read_mode = bigtable::FileSystem::ReadMode::kPositional;
 }
+// Little of what is read stays in memory.
+void ByPositionInLittleMemory(DatabaseOptions* options, TableSchema* schema) {
+  ByPosition(options, schema);
+  options->memory_budget = uint64_t{32} << 20;
+}
 void ScanCache(DatabaseOptions* options, TableSchema* /*schema*/) { options->scan_cache = true; }
 void SmallFiles(DatabaseOptions* options, TableSchema* schema) {
   options->target_file_size = uint64_t{1} << 20;
@@ -364,6 +291,10 @@ void SmallFiles(DatabaseOptions* options, TableSchema* schema) {
 void AllVersions(DatabaseOptions* /*options*/, TableSchema* schema) {
   schema->families["f"].gc = {};
   schema->locality_groups["default"].compaction = bigtable::CompactionStyle::kNone;
+}
+void AllVersionsInLittleMemory(DatabaseOptions* options, TableSchema* schema) {
+  AllVersions(options, schema);
+  ByPositionInLittleMemory(options, schema);
 }
 void ThreeVersions(DatabaseOptions* options, TableSchema* schema) {
   AllVersions(options, schema);
@@ -387,17 +318,23 @@ constexpr std::array kWorkloads = {
     Workload{"write_in_order", "a row of 100 bytes", nullptr, nullptr, WriteRowsInOrder},
     Workload{"write_wide", "a cell of 20 in a row", nullptr, nullptr, WriteWideRows},
     Workload{"write_batch", "a row of 100 in a batch", nullptr, nullptr, WriteBatches},
+    Workload{"write_tenants", "a row of 100 bytes and a long key", nullptr, LoadFewTenants,
+             WriteTenantRows},
     Workload{"load_in_order", "a row, compactions included", Leveled, nullptr,
              WriteAndCompact<WriteRowsInOrder>, Start::kOpen, true},
     Workload{"load", "a row, compactions included", Leveled, nullptr,
              WriteAndCompact<WriteSmallRandomRows>, Start::kOpen, true},
     Workload{"read_memtable", "a row", nullptr, LoadMemtable, ReadRows},
+    Workload{"read_memtable_tenants", "a row with a long key", nullptr, LoadTenants,
+             ReadTenantRows},
     Workload{"read", "a row", nullptr, LoadCompacted, ReadRows},
+    Workload{"read_large_by_position", "a row of 16,000 bytes", ByPositionInLittleMemory,
+             LoadLargeRows, ReadLargeRows},
+    Workload{"read_large_cold", "a row of 16,000 bytes, first touch", nullptr, LoadLargeRows,
+             ReadLargeRows, Start::kCold},
     Workload{"read_row_index", "a row", RowIndex, LoadCompacted, ReadRows},
     Workload{"read_by_position", "a row", ByPosition, LoadCompacted, ReadRows},
     Workload{"read_overlapping", "a row in one of 6 files", NoCompactions, LoadOverlappingFiles,
-             ReadRows},
-    Workload{"read_disjoint", "a row in one of 20 files", NoCompactions, LoadDisjointFiles,
              ReadRows},
     Workload{"read_small_files", "a row in a run of many files", SmallFiles, LoadCompacted,
              ReadRows},
@@ -407,8 +344,7 @@ constexpr std::array kWorkloads = {
     Workload{"read_cold", "a row, first touch", nullptr, LoadCompacted, ReadColdRows, Start::kCold},
     Workload{"read_reopened", "a row, first touch in the page cache", nullptr, LoadCompacted,
              ReadColdRows, Start::kReopened},
-    Workload{"read_column", "a row, one column of 20", nullptr,
-             [](Subject* subject) { return LoadColumns(subject, 1); }, ReadOneColumn},
+    Workload{"read_column", "a row, one column of 20", nullptr, LoadWideRows, ReadOneColumn},
     Workload{"read_old", "a row, two old versions of 50", AllVersions, LoadHistory,
              ReadOldVersions},
     Workload{"read_old_compacted", "a row, two old versions of 50 in one file", AllVersions,
@@ -429,17 +365,25 @@ constexpr std::array kWorkloads = {
              LoadLarge, ScanAll, Start::kReopened},
     Workload{"scan_cold_by_position", "a cell, first touch", ByPosition, LoadCompacted, ScanAll,
              Start::kCold},
-    Workload{"scan_wide", "a cell of 20 in a row", nullptr,
-             [](Subject* subject) { return LoadColumns(subject, 1); }, ScanColumns},
-    Workload{"scan_versions", "a cell, 3 of 10 versions", ThreeVersions,
-             [](Subject* subject) { return LoadColumns(subject, 10); }, ScanLatest},
-    Workload{"scan_latest", "a cell, 1 of 10 versions", AllVersions,
-             [](Subject* subject) { return LoadColumns(subject, 10); }, ScanLatest},
+    Workload{"scan_wide", "a cell of 20 in a row", nullptr, LoadWideRows, ScanColumns},
+    Workload{"scan_column_overlapping", "a cell of 20 in a row in one of 6 files", NoCompactions,
+             LoadOverlappingWideRows, ScanOneColumn},
+    Workload{"scan_versions", "a cell, 3 of 10 versions", ThreeVersions, LoadTenVersions,
+             ScanLatest},
+    Workload{"scan_latest", "a cell, 1 of 10 versions", AllVersions, LoadTenVersions, ScanLatest},
+    Workload{"scan_latest_large", "a cell of 4,000 bytes, 1 of 10 versions",
+             AllVersionsInLittleMemory, LoadLargeVersions, ScanLatest},
     Workload{"scan_history", "a cell, 1 of 50 versions in 5 files", AllVersions, LoadHistory,
              ScanLatest},
+    Workload{"scan_history_compacted", "a cell, 1 of 50 versions in one file", AllVersions,
+             LoadCompactedHistory, ScanLatest},
     Workload{"scan_short_disjoint", "a scan of ten rows in one of 20 files", NoCompactions,
              LoadDisjointFiles, ScanTenRows},
+    Workload{"scan_short_neighbours", "a range of ten rows in two of 200 files", NoCompactions,
+             LoadNeighbouringFiles, ScanRangesOfTenRows},
     Workload{"scan_short", "a scan of ten rows", nullptr, LoadCompacted, ScanTenRows},
+    Workload{"scan_short_syncing", "a scan of ten rows while another thread syncs", nullptr,
+             LoadCompacted, ScanWhileSyncing},
     Workload{"scan_group", "a cell, one group of two", TwoGroups, LoadTwoGroups, ScanOneGroup},
     Workload{"scan_regex", "a scan by a row regex", nullptr, LoadCompacted, ScanByRegex},
     Workload{"scan_deleted", "a scan past deleted rows", nullptr, LoadDeleted, ScanPastDeleted},

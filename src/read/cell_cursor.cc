@@ -207,7 +207,7 @@ CellCursor::Step CellCursor::FilterColumn() {
     case FilterProgram::Verdict::kNextFamily:
       return Step::kSkipFamily;
     case FilterProgram::Verdict::kSeekColumn: {
-      if (taken_.steps_before_seek != kStepsBeforeSeek) return Step::kSkipColumn;
+      if (!taken_.seeks_forward) return Step::kSkipColumn;
       std::string target(key_.row_prefix());
       AppendFamily(&target, family().name);
       AppendEscaped(&target, filter_.seek_qualifier());
@@ -323,7 +323,7 @@ void CellCursor::Take(Step step) {
       input_.Next();
       return;
     case Step::kSkipNewer: {
-      for (int i = 0; i < kStepsBeforeSeek; ++i) {
+      for (size_t i = 0; i < kStepsBeforeSeek; ++i) {
         input_.Next();
         if (!input_.valid() || !BeginsWith(input_.key(), key_.column_prefix()) ||
             TimestampOf(input_.key()) <= newest_) {
@@ -336,20 +336,20 @@ void CellCursor::Take(Step step) {
       return;
     }
     case Step::kSkipColumn:
-      return Pass(key_.column_prefix(), taken_.steps_before_seek);
+      return Pass(key_.column_prefix(), kStepsPastColumn);
     case Step::kSkipFamily: {
       const size_t row_size = key_.row_prefix().size();
       const std::string_view name = FamilyOf(key_.column_prefix(), row_size);
-      return Pass(key_.column_prefix().substr(0, row_size + name.size() + 1),
-                  taken_.steps_before_seek - kStepsBeforeSeek);
+      return Pass(key_.column_prefix().substr(0, row_size + name.size() + 1), 0);
     }
     case Step::kSkipRow:
-      return Pass(key_.row_prefix(), taken_.steps_before_seek);
+      return Pass(key_.row_prefix(), kStepsBeforeSeek);
   }
 }
 
-void CellCursor::Pass(std::string_view prefix, int steps) {
-  for (int i = 0; i < steps; ++i) {
+void CellCursor::Pass(std::string_view prefix, size_t most) {
+  for (size_t steps = 0; steps < most || !taken_.seeks_forward;) {
+    steps += 1 + input_.value().size() / kBytesOfStep;
     input_.Next();
     if (!input_.valid()) {
       if (input_.status().ok()) return;

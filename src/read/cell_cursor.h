@@ -91,8 +91,12 @@ class CellCursor {
   // kStay: the cursor is at its entry. kAgain: it was moved, examine the new entry.
   enum class Step { kStay, kAgain, kNext, kSkipNewer, kSkipColumn, kSkipFamily, kSkipRow };
 
-  // Adjacent entries are near: a few steps cost less than a seek.
-  static constexpr int kStepsBeforeSeek = 4;
+  // Adjacent entries are near: a few steps cost less than a seek. The rest of a column is mostly
+  // short; that of a row, or of cells newer than the filter passes, mostly not. Large values are
+  // farther apart, perhaps in other blocks: each counts as a step for so many bytes.
+  static constexpr size_t kStepsBeforeSeek = 4;
+  static constexpr size_t kStepsPastColumn = 12;
+  static constexpr size_t kBytesOfStep = 512;
 
   // The shortcuts (base/shortcuts.h) that the read takes.
   struct Taken {
@@ -101,7 +105,7 @@ class CellCursor {
     bool enters_same_column;
     bool plain_keys;
     bool kept_merges;
-    int steps_before_seek;
+    bool seeks_forward;
   };
 
   void Reset();
@@ -160,9 +164,9 @@ class CellCursor {
   [[gnu::cold]] void LeaveMerged();
   void Take(Step step);
   // Goes to the first entry whose key does not begin with `prefix`, which the current key does: by
-  // `steps` steps, and then by a seek. The prefix may be a view of the current column's. If the
-  // input fails, no entries with the prefix are left, and LeaveFailed may continue.
-  void Pass(std::string_view prefix, int steps);
+  // up to `most` steps, and then by a seek. The prefix may be a view of the current column's. If
+  // the input fails, no entries with the prefix are left, and LeaveFailed may continue.
+  void Pass(std::string_view prefix, size_t most);
   bool CheckLimits();
   [[gnu::cold]] bool Fail(absl::Status status);
 

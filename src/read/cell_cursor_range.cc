@@ -41,9 +41,7 @@ CellCursor::Taken::Taken(const ReadSpec& spec, bool has_limits)
                          Shortcuts().Has(Shortcut::kEnterSameColumn)),
       plain_keys(Shortcuts().Has(Shortcut::kPlainKeys)),
       kept_merges(Shortcuts().Has(Shortcut::kKeptMerges)),
-      steps_before_seek(Shortcuts().Has(Shortcut::kSeekForward) ? kStepsBeforeSeek
-                                                                : std::numeric_limits<int>::max()) {
-}
+      seeks_forward(Shortcuts().Has(Shortcut::kSeekForward)) {}
 
 CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
     : version_(version),

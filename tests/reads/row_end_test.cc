@@ -437,5 +437,19 @@ TEST_P(RowBlocksTest, OfOldTimestampsAreReadWithoutThoseOfNewerOnes) {
   }
 }
 
+// A few steps, as for as many bytes of small values, and then a seek.
+TEST_P(RowBlocksTest, OfOlderVersionsAreSkipped) {
+  Create(GetParam());
+  for (int i = 1; i <= 50; ++i) SetLarge("a", "f:q", i);
+  SetLarge("a", "f:z", 7);
+  ASSERT_OK(database_->Flush("t"));
+  CountReads();
+  const absl::StatusOr<Row> row = table_->ReadRow("a", Filter::Latest(1), {.fill_cache = false});
+  ASSERT_OK(row);
+  ASSERT_EQ(row->cells().size(), 2u);
+  EXPECT_EQ(row->cells()[0].timestamp, Timestamp(50));
+  EXPECT_LE(Reads(), 7u);
+}
+
 }  // namespace
 }  // namespace bigtable
