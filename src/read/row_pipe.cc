@@ -63,8 +63,7 @@ void RowPipe::Stage::Pass(Cells* group, Cells* sunk, CallPace* pace) {
 
 void RowPipe::Stage::PassPlain(Cells* group) {
   size_t passed = 0;
-  plain->GoToColumn(group->front());
-  for (size_t i = 0; i < group->size(); ++i) {
+  for (size_t i = 0; i < group->size() && plain->GoToColumn((*group)[i]); ++i) {
     Cell cell = (*group)[i];
     if (plain->PassInColumn(&cell)) (*group)[passed++] = cell;
   }
