@@ -64,7 +64,6 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kKeptMerges, "kKeptMerges", "read_counter"},
     Entry{Shortcut::kPinnedValues, "kPinnedValues", "write,write_small"},
     Entry{Shortcut::kMovedFiles, "kMovedFiles", "load_in_order,load"},
-    Entry{Shortcut::kUnclipped, "kUnclipped", "load,load_in_order"},
     Entry{Shortcut::kMergeOne, "kMergeOne", "scan,scan_disjoint,load_in_order"},
     Entry{Shortcut::kMergeInOrder, "kMergeInOrder", "scan_overlapping,load"},
     Entry{Shortcut::kMergeForward, "kMergeForward", "scan_column_overlapping,scan_history"},
