@@ -67,7 +67,6 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kMergeOne, "kMergeOne", "scan,scan_disjoint,load_in_order"},
     Entry{Shortcut::kMergeInOrder, "kMergeInOrder", "scan_overlapping,load"},
     Entry{Shortcut::kMergeForward, "kMergeForward", "scan_column_overlapping,scan_history"},
-    Entry{Shortcut::kFences, "kFences", "read_small_files"},
     Entry{Shortcut::kMemtableNumbers, "kMemtableNumbers", "write_small,read_memtable"},
     Entry{Shortcut::kMemtablePrefix, "kMemtablePrefix", "write_tenants,read_memtable_tenants"},
     Entry{Shortcut::kMemtableLearning, "kMemtableLearning", "write_small,read_memtable"},

@@ -58,7 +58,6 @@ enum class Shortcut : uint32_t {
   kMergeOne,      // the last child of a merge moves without comparing others
   kMergeInOrder,  // a child that has moved is inserted in order; else all are sorted
   kMergeForward,  // a forward seek does not move children that are already there
-  kFences,        // a run's files are searched by key numbers; looked up when the run is created
   // --- memtable: looked up when it is created ---
   kMemtableNumbers,   // keys are compared as numbers first
   kMemtablePrefix,    // the numbers begin after the expected prefix of keys
