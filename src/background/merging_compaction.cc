@@ -5,7 +5,6 @@
 
 #include "absl/time/clock.h"
 
-#include "base/shortcuts.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "compaction/clipped_cursor.h"
@@ -179,13 +178,8 @@ absl::StatusOr<std::vector<SSTableInfo>> MergingCompaction::Write(const Plan& pl
     input.Add(cursors.back());
   }
   const KeyRange& keys = tablet_->keys();
-  const bool is_within =
-      Shortcuts().Has(Shortcut::kUnclipped) &&
-      std::all_of(plan.replaced.begin(), plan.replaced.end(),
-                  [&](const Ref<SSTable>& file) { return keys.Contains(file->info()); });
   ClippedCursor clipped(&input, keys.begin(), keys.end());
-  absl::StatusOr<std::vector<SSTableInfo>> written =
-      job.Run(is_within ? static_cast<EntryCursor*>(&input) : &clipped);
+  absl::StatusOr<std::vector<SSTableInfo>> written = job.Run(&clipped);
   if (!written.ok()) {
     for (const RunCursor* cursor : cursors) {
       if (!cursor->status().ok()) outcome_.unreadable_file = cursor->file()->info().file_number;

@@ -1,13 +1,11 @@
 #include "background/minor_compaction.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
-#include "base/shortcuts.h"
 #include "base/status.h"
 #include "compaction/clipped_cursor.h"
 #include "compaction/cursor_pool.h"
@@ -18,12 +16,6 @@
 
 namespace bigtable {
 namespace {
-
-// Whether all keys of the memtable, which is immutable, are in the range.
-bool IsWithin(const Memtable& memtable, const KeyRange& keys) {
-  const std::optional<Memtable::KeyRange> range = memtable.Keys();
-  return !range.has_value() || (keys.Contains(range->smallest) && keys.Contains(range->largest));
-}
 
 // Opens the files of a group that are not open yet, if its policy reads from them when a file is
 // added. The policy runs where no thread should wait for a file. A file that cannot be opened is an
@@ -141,13 +133,9 @@ absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const GroupFlush
   }
   // A memtable that is shared with the other half of a split may have rows of that half.
   const KeyRange& keys = immutable.tablet->keys();
-  const bool is_within =
-      Shortcuts().Has(Shortcut::kUnclipped) &&
-      std::all_of(immutable.memtables.begin(), immutable.memtables.end(),
-                  [&](const Ref<Memtable>& memtable) { return IsWithin(*memtable, keys); });
   ClippedCursor clipped(&input, keys.begin(), keys.end());
   return MakeCompactionJob(*immutable.tablet, *part.layout, immutable.group, false, part.now)
-      .Run(is_within ? static_cast<EntryCursor*>(&input) : &clipped);
+      .Run(&clipped);
 }
 
 // Once for all files: if they are small, this takes as long as writing one of them.

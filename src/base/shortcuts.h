@@ -55,11 +55,9 @@ enum class Shortcut : uint32_t {
   kPinnedValues,  // values stay in the log's segment; else the memtable copies them
   // --- compaction: looked up by each compaction, or seek ---
   kMovedFiles,    // files that overlap no other input are moved to the output
-  kUnclipped,     // inputs inside the tablet's row range are not clipped
   kMergeOne,      // the last child of a merge moves without comparing others
   kMergeInOrder,  // a child that has moved is inserted in order; else all are sorted
   kMergeForward,  // a forward seek does not move children that are already there
-  kFences,        // a run's files are searched by key numbers; looked up when the run is created
   // --- memtable: looked up when it is created ---
   kMemtableNumbers,   // keys are compared as numbers first
   kMemtablePrefix,    // the numbers begin after the expected prefix of keys

@@ -6,7 +6,6 @@
 
 #include "base/compare.h"
 #include "base/entry_key.h"
-#include "base/shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -40,28 +39,19 @@ uint64_t SortedRun::deletions() const {
   return Sum(files, [](const SSTableInfo& info) { return info.deletions(); });
 }
 
-void SortedRun::MakeFences() {
-  if (!Shortcuts().Has(Shortcut::kFences)) return;
+void SortedRun::FindSplitRows() {
   splits_rows_ = false;
   for (size_t i = 0; i + 1 < files.size(); ++i) {
     const std::string_view last = files[i]->info().largest_key;
     const std::string_view next = files[i + 1]->info().smallest_key;
     splits_rows_ |= next.starts_with(last.substr(0, RowPrefixSize(last)));
   }
-  std::vector<std::string_view> largest;
-  for (const Ref<SSTable>& file : files) largest.push_back(file->info().largest_key);
-  fences_ = KeyFences(largest);
 }
 
 size_t SortedRun::FindFile(std::string_view key) const {
-  const auto [begin, end] =
-      fences_.size() == files.size() ? fences_.Find(key) : KeyFences::Bounds{0, files.size()};
-  if (begin == end) [[likely]]
-    return begin;
-  const auto file =
-      std::partition_point(files.begin() + static_cast<std::ptrdiff_t>(begin),
-                           files.begin() + static_cast<std::ptrdiff_t>(end),
-                           [&](const Ref<SSTable>& f) { return Less(f->info().largest_key, key); });
+  const auto file = std::partition_point(files.begin(), files.end(), [&](const Ref<SSTable>& f) {
+    return Less(f->info().largest_key, key);
+  });
   return static_cast<size_t>(file - files.begin());
 }
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/entry_cursor.h"
-#include "base/key_fences.h"
 #include "base/ref_counted.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
@@ -32,16 +31,14 @@ struct SortedRun {
 
   // The index of the first file whose largest key is at or after `key`; files.size() if none is.
   size_t FindFile(std::string_view key) const;
-  // Makes FindFile fast and SplitsRows exact, for runs that are searched often. Valid until `files`
-  // changes.
-  void MakeFences();
   // Not counting the files.
-  size_t memory() const { return files.capacity() * sizeof(Ref<SSTable>) + fences_.memory(); }
+  size_t memory() const { return files.capacity() * sizeof(Ref<SSTable>); }
+  // Makes SplitsRows exact, for runs that are read often. Valid until `files` changes.
+  void FindSplitRows();
   // Whether a row may continue from one file to the next.
   bool SplitsRows() const { return splits_rows_; }
 
  private:
-  KeyFences fences_;  // the files' largest keys; one per file, or not made
   bool splits_rows_ = true;
 };
 

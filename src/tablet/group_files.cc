@@ -71,7 +71,7 @@ std::vector<SortedRun> GroupFiles::MakeRuns() const {
               "every file is in one run");
   for (SortedRun& run : runs) {
     ABSL_ASSERT(IsInOrder(run) && "files of a sorted run overlap");
-    run.MakeFences();
+    run.FindSplitRows();
   }
   return runs;
 }

@@ -1,4 +1,4 @@
-// The file of a run to which a key belongs: with fences and without, compared to a linear search.
+// The file of a run to which a key belongs, compared to a linear search; rows in several files.
 #include "compaction/sorted_run.h"
 
 #include <cstddef>
@@ -18,7 +18,6 @@
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/random.h"
-#include "support/scoped_shortcuts.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/test_sstables.h"
@@ -52,7 +51,7 @@ class SortedRunTest : public testing::Test {
   }
   bool SplitsRows(const std::vector<Bounds>& bounds) {
     SortedRun run = RunOf(bounds);
-    run.MakeFences();
+    run.FindSplitRows();
     return run.SplitsRows();
   }
 
@@ -90,34 +89,25 @@ std::set<std::string> KeysAround(const SortedRun& run) {
   return keys;
 }
 
-void CheckFinds(SortedRun run) {
-  const std::set<std::string> keys = KeysAround(run);
-  for (const std::string& key : keys) {
-    ASSERT_EQ(run.FindFile(key), FindByLooking(run, key)) << "without fences: " << Quoted(key);
-  }
-  run.MakeFences();
-  for (const std::string& key : keys) {
-    ASSERT_EQ(run.FindFile(key), FindByLooking(run, key)) << "with fences: " << Quoted(key);
+void CheckFinds(const SortedRun& run) {
+  for (const std::string& key : KeysAround(run)) {
+    ASSERT_EQ(run.FindFile(key), FindByLooking(run, key)) << Quoted(key);
   }
 }
 
 TEST_F(SortedRunTest, FindsTheFirstFileThatEndsAtOrAfterTheKey) {
   const SortedRun run = RunOf({{"b", "d"}, {"f", "f"}, {"h", "k"}});
-  for (const bool fences : {false, true}) {
-    SortedRun searched = run;
-    if (fences) searched.MakeFences();
-    const auto find = [&](const std::string& row) { return searched.FindFile(KeyOf(row)); };
-    EXPECT_EQ(find("a"), 0u);
-    EXPECT_EQ(find("b"), 0u);
-    EXPECT_EQ(find("c"), 0u);
-    EXPECT_EQ(find("d"), 0u);
-    EXPECT_EQ(find("e"), 1u);
-    EXPECT_EQ(find("f"), 1u);
-    EXPECT_EQ(find("g"), 2u);
-    EXPECT_EQ(find("k"), 2u);
-    EXPECT_EQ(find("l"), 3u);
-    EXPECT_EQ(searched.FindFile(""), 0u);
-  }
+  const auto find = [&](const std::string& row) { return run.FindFile(KeyOf(row)); };
+  EXPECT_EQ(find("a"), 0u);
+  EXPECT_EQ(find("b"), 0u);
+  EXPECT_EQ(find("c"), 0u);
+  EXPECT_EQ(find("d"), 0u);
+  EXPECT_EQ(find("e"), 1u);
+  EXPECT_EQ(find("f"), 1u);
+  EXPECT_EQ(find("g"), 2u);
+  EXPECT_EQ(find("k"), 2u);
+  EXPECT_EQ(find("l"), 3u);
+  EXPECT_EQ(run.FindFile(""), 0u);
 }
 
 TEST_F(SortedRunTest, FindsInOneFile) {
@@ -135,7 +125,6 @@ TEST_F(SortedRunTest, FindsInFewFilesAndInMany) {
   }
 }
 
-// The first eight bytes after the common prefix, of which the fences consist, are equal.
 TEST_F(SortedRunTest, FindsAmongFilesThatDifferLate) {
   for (const int equal : {1, 2, 10, 30}) {
     std::vector<Bounds> bounds = {{"aa", "ab"}};
@@ -186,9 +175,9 @@ TEST_F(SortedRunTest, FindsInRandomRuns) {
   });
 }
 
-TEST_F(SortedRunTest, FindsFilesThatAreAddedAfterTheFences) {
+TEST_F(SortedRunTest, FindsFilesThatAreAddedLater) {
   SortedRun run = RunOf({{"b", "d"}, {"f", "h"}});
-  run.MakeFences();
+  run.FindSplitRows();
   run.files.push_back(FileOf({"k", "m"}));
   EXPECT_EQ(run.FindFile(KeyOf("g")), 1u);
   EXPECT_EQ(run.FindFile(KeyOf("l")), 2u);
@@ -205,7 +194,6 @@ TEST_F(SortedRunTest, SplitsARowThatOneFileEndsWithAndTheNextBeginsWith) {
 }
 
 TEST_F(SortedRunTest, SplitsNoRowWhereEachFileBeginsWithAnother) {
-  const ScopedShortcutsOn shortcuts;
   EXPECT_FALSE(SplitsRows({{"a:1", "a:9"}}));
   EXPECT_FALSE(SplitsRows({{"a", "b:1"}, {"c:2", "c:3"}, {"d", "e"}}));
   // A row that begins like the row before is a different row.
@@ -214,17 +202,16 @@ TEST_F(SortedRunTest, SplitsNoRowWhereEachFileBeginsWithAnother) {
   EXPECT_FALSE(SplitsRows({{"a", R"(b\000)"}, {R"(b\000\000)", "c"}}));
 }
 
-TEST_F(SortedRunTest, MaySplitRowsBeforeTheFencesAreMade) {
-  const ScopedShortcutsOn shortcuts;
+TEST_F(SortedRunTest, MaySplitRowsUntilTheyAreLookedFor) {
   SortedRun run = RunOf({{"a", "b"}, {"c", "d"}});
   EXPECT_TRUE(run.SplitsRows());
-  run.MakeFences();
+  run.FindSplitRows();
   EXPECT_FALSE(run.SplitsRows());
   run.files.push_back(FileOf({"d:x", "e"}));
-  run.MakeFences();
+  run.FindSplitRows();
   EXPECT_TRUE(run.SplitsRows());
   run.files.erase(run.files.begin() + 1);
-  run.MakeFences();
+  run.FindSplitRows();
   EXPECT_FALSE(run.SplitsRows());
 }
 

@@ -17,6 +17,7 @@
 #include "base/steady_time.h"
 #include "support/database_fixture.h"
 #include "support/expect_status.h"
+#include "support/scoped_shortcuts.h"
 #include "support/slow_expressions.h"
 
 namespace bigtable {
@@ -64,6 +65,7 @@ TEST_F(FilterLimitsTest, AReadEndsAtItsDeadlineWithinARow) {
 }
 
 TEST_F(FilterLimitsTest, AReadOfACachedRowEndsAtItsDeadline) {
+  const ScopedShortcutsOn cached;
   DatabaseOptions options = Options();
   options.scan_cache = true;
   OpenWithSlowRow(options);

@@ -59,7 +59,7 @@ class ReadSourcesTest : public testing::Test {
       run.files.push_back(tables_.Open(
           tables_.Write(&cursor, ++last_number_, {.filter = filter, .filter_bits = 20})));
     }
-    run.MakeFences();
+    run.FindSplitRows();
     return run;
   }
   static Filter Between(int64_t from, int64_t to) {
