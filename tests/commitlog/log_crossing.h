@@ -7,7 +7,7 @@
 // the appending thread. Another one takes over only while it is in a guarded call, and then it does
 // nothing more (GroupCommit does the same).
 //
-// An action that is neither at its end nor in its stalled call after kPatience counts as blocked by
+// An action that is neither at its end nor in its stalled call after kStallTimeout counts as blocked by
 // another one. On a machine that is so busy that it merely was not scheduled, the actions are in
 // another order than was planned, which must be right, too.
 #ifndef BIGTABLE_TESTS_COMMITLOG_LOG_CROSSING_H_
@@ -155,7 +155,7 @@ class LogCrossing {
   }
 
  private:
-  static constexpr absl::Duration kPatience = absl::Milliseconds(kSanitized ? 50 : 4);
+  static constexpr absl::Duration kStallTimeout = absl::Milliseconds(kSanitized ? 50 : 4);
 
   struct Actor {
     std::atomic<bool> may_begin{false};
@@ -192,7 +192,7 @@ class LogCrossing {
   // Until it has ended, one more call than before is stalled, or it is blocked.
   void AwaitProgress(const Actor& actor) const {
     const int stalled = fs_.stalled();
-    const SteadyTime end = SteadyTime::Now() + kPatience;
+    const SteadyTime end = SteadyTime::Now() + kStallTimeout;
     while (!actor.has_ended && fs_.stalled() <= stalled && SteadyTime::Now() < end) {
       absl::SleepFor(absl::Microseconds(20));
     }

@@ -4,7 +4,7 @@
 // times, an opening finds all that was acknowledged, and batches whole. In the end, the database
 // goes on.
 //
-// An action that is neither at its end nor in a stalled call after kPatience waits for another one.
+// An action that is neither at its end nor in a stalled call after kStallTimeout waits for another one.
 // The schedule is what was planned unless the machine is so busy that a thread was not scheduled
 // for that long; then it is another one, which must be right, too.
 //
@@ -247,7 +247,7 @@ class StallCrossing {
 
  private:
   // Longer than a writer waits before it takes over from one that stalls.
-  static constexpr absl::Duration kPatience = absl::Milliseconds(kSanitized ? 200 : 45);
+  static constexpr absl::Duration kStallTimeout = absl::Milliseconds(kSanitized ? 200 : 45);
   struct Actor {
     std::atomic<bool> may_begin{false};
     std::atomic<bool> has_ended{false};
@@ -269,7 +269,7 @@ class StallCrossing {
 
   // Until the action has ended, so many calls are stalled (if not 0), or it waits.
   void Await(const Actor& actor, int stalled) const {
-    const SteadyTime end = SteadyTime::Now() + kPatience;
+    const SteadyTime end = SteadyTime::Now() + kStallTimeout;
     while (!actor.has_ended && (stalled == 0 || faulty_.stalled() < stalled) &&
            SteadyTime::Now() < end) {
       absl::SleepFor(absl::Microseconds(50));
