@@ -7,9 +7,9 @@
 // the appending thread. Another one takes over only while it is in a guarded call, and then it does
 // nothing more (GroupCommit does the same).
 //
-// An action that is neither at its end nor in its stalled call after kStallTimeout counts as blocked by
-// another one. On a machine that is so busy that it merely was not scheduled, the actions are in
-// another order than was planned, which must be right, too.
+// An action that is neither at its end nor in its stalled call after kStallTimeout counts as
+// blocked by another one. On a machine that is so busy that it merely was not scheduled, the
+// actions are in another order than was planned, which must be right, too.
 #ifndef BIGTABLE_TESTS_COMMITLOG_LOG_CROSSING_H_
 #define BIGTABLE_TESTS_COMMITLOG_LOG_CROSSING_H_
 

@@ -4,9 +4,9 @@
 // times, an opening finds all that was acknowledged, and batches whole. In the end, the database
 // goes on.
 //
-// An action that is neither at its end nor in a stalled call after kStallTimeout waits for another one.
-// The schedule is what was planned unless the machine is so busy that a thread was not scheduled
-// for that long; then it is another one, which must be right, too.
+// An action that is neither at its end nor in a stalled call after kStallTimeout waits for another
+// one. The schedule is what was planned unless the machine is so busy that a thread was not
+// scheduled for that long; then it is another one, which must be right, too.
 //
 // Besides actions there are calls: every public call that takes a deadline (limited_calls.h). Each
 // begins beside the actions, with a deadline or a cancellation, and has to end soon after that,
