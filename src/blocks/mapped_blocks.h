@@ -9,8 +9,7 @@
 // Invariants:
 // * Each block was verified since the file was opened before its bytes are returned in place.
 // * in_place_ is part of raw_, and a block enters raw_ and verified_ only after it was verified.
-// The
-//   bits of these two are never cleared; those of in_place_ are, when an epoch ends.
+//   Bits of these two are never cleared; those of in_place_ are, when an epoch ends.
 // * A block that is returned in place lives as long as the file's mapping, and has no owner. Every
 //   other block has one.
 //
