@@ -36,15 +36,14 @@ std::vector<BatchLogSync::Unsynced>::iterator BatchLogSync::Find(const CommitLog
 }
 
 absl::Status BatchLogSync::SyncAll() {
-  return SyncEverything([](const Unsynced&) { return false; });
-}
-
-absl::Status BatchLogSync::SyncAllForResume(bool* has_ignored) {
-  return SyncEverything([&](const Unsynced& unsynced) {
-    const bool is_ignored = unsynced.error->resuming();
-    *has_ignored |= is_ignored;
-    return is_ignored;
-  });
+  if (!any_.load()) return absl::OkStatus();
+  std::vector<Unsynced> all;
+  {
+    MutexLock lock(&mutex_);
+    all = unsynced_;
+  }
+  bool is_durable = true;
+  return SyncEach(all, &is_durable);
 }
 
 void BatchLogSync::Forget(const ServingState* state) {
@@ -53,7 +52,7 @@ void BatchLogSync::Forget(const ServingState* state) {
   any_ = !unsynced_.empty();
 }
 
-absl::Status BatchLogSync::SyncLinked(const CommitLog* log) {
+absl::Status BatchLogSync::SyncLinked(const CommitLog* log, bool* is_durable) {
   if (!any_.load()) return absl::OkStatus();
   std::vector<Unsynced> linked;
   {
@@ -63,27 +62,22 @@ absl::Status BatchLogSync::SyncLinked(const CommitLog* log) {
     std::copy_if(unsynced_.begin(), unsynced_.end(), std::back_inserter(linked),
                  [&](const Unsynced& unsynced) { return unsynced.group == found->group; });
   }
-  return SyncEach(linked, [](const Unsynced&) { return false; });
+  bool ignored;
+  return SyncEach(linked, is_durable == nullptr ? &ignored : is_durable);
 }
 
-absl::Status BatchLogSync::SyncEverything(absl::FunctionRef<bool(const Unsynced&)> is_ignored) {
-  if (!any_.load()) return absl::OkStatus();
-  std::vector<Unsynced> all;
-  {
-    MutexLock lock(&mutex_);
-    all = unsynced_;
-  }
-  return SyncEach(all, is_ignored);
-}
-
-absl::Status BatchLogSync::SyncEach(const std::vector<Unsynced>& all,
-                                    absl::FunctionRef<bool(const Unsynced&)> is_ignored) {
+absl::Status BatchLogSync::SyncEach(const std::vector<Unsynced>& all, bool* is_durable) {
   absl::Status status;
   bool is_any_left = false;
   for (const Unsynced& unsynced : all) {
     const absl::Status synced = Sync(unsynced);
-    if (!synced.ok() && !is_ignored(unsynced)) status.Update(synced);
-    is_any_left |= !synced.ok();
+    if (synced.ok()) continue;
+    is_any_left = true;
+    if (unsynced.error->resuming()) {
+      *is_durable = false;
+    } else {
+      status.Update(synced);
+    }
   }
   if (is_any_left) return status;
   MutexLock lock(&mutex_);

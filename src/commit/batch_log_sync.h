@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
@@ -51,14 +50,12 @@ class BatchLogSync {
   void Add(absl::Span<const LinkedLog> parts);
   // Makes all parts durable that were added before the call. Costs one load if there are none. An
   // error of a log that could not be synced: it is unknown what of its parts is durable, and its
-  // server refuses writes until Resume.
+  // server refuses writes until Resume. The error does not count if this thread resumes the server
+  // (WriteError::BeginResume): then the flushes of that server make the parts durable.
   absl::Status SyncAll();
-  // The same for what something in this log follows: before that is made durable.
-  absl::Status SyncLinked(const CommitLog* log);
-  // The same for a flush by Resume. Ignores errors of the logs of servers that are being resumed as
-  // well: their parts become durable by flushes, too. `*has_ignored` is set to true if there was
-  // one.
-  absl::Status SyncAllForResume(bool* has_ignored);
+  // The same for what something in this log follows: before that is made durable. `*is_durable`, if
+  // given, is set to false if there is an error that does not count.
+  absl::Status SyncLinked(const CommitLog* log, bool* is_durable = nullptr);
   // All that is in the log of the server with this state is durable, there or elsewhere.
   void Forget(const ServingState* state);
 
@@ -73,11 +70,9 @@ class BatchLogSync {
     uint64_t group;  // of all logs that are linked
   };
 
-  absl::Status SyncEverything(absl::FunctionRef<bool(const Unsynced&)> is_ignored);
   std::vector<Unsynced>::iterator Find(const CommitLog* log) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Syncs these, which are all that are linked with any of them.
-  absl::Status SyncEach(const std::vector<Unsynced>& all,
-                        absl::FunctionRef<bool(const Unsynced&)> is_ignored);
+  absl::Status SyncEach(const std::vector<Unsynced>& all, bool* is_durable);
   static absl::Status Sync(const Unsynced& unsynced);
 
   std::atomic<bool> any_{false};

@@ -12,38 +12,30 @@
 
 namespace bigtable {
 
-// After a failure of the log, memtables are flushed although it cannot be synced: this is how their
-// contents become durable again.
 absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableMemtables> flushed) {
-  if (log_->started() && IsNeeded(flushed)) {
-    // The server may end meanwhile, and its log be dropped.
-    const std::shared_ptr<CommitLog> log = log_->Get();
-    if (log == nullptr) {
-      return absl::UnavailableError(Cat("server ", environment_->server, " has no log any more"));
-    }
-    // Not all that is in the log: the other parts of a batch that is being logged may be missing in
-    // their logs, and not be known to `batches_`. Once a mutation is visible, they are.
-    const SequenceNumber last = std::min(log->last_sequence(), environment_->visible());
+  // The server may end meanwhile, and its log be dropped. A log that was dropped has no parts.
+  const std::shared_ptr<CommitLog> log = log_->Get();
+  const bool is_needed = log_->started() && IsNeeded(flushed);
+  if (is_needed && log == nullptr) {
+    return absl::UnavailableError(Cat("server ", environment_->server, " has no log any more"));
+  }
+  // Not all that is in the log: the other parts of a batch that is being logged may be missing in
+  // their logs, and not be known to `batches_`. Once a mutation is visible, they are.
+  const SequenceNumber last =
+      is_needed ? std::min(log->last_sequence(), environment_->visible()) : 0;
+  bool is_durable = true;
+  if (is_needed) {
     const absl::Status status = log->Sync();
+    is_durable = status.ok();
     if (!status.ok() && !error_->resuming()) {
       error_->Set(status);  // what the log holds is not known
       return status;
     }
-    if (status.ok()) {
-      MutexLock lock(&mutex_);
-      synced_through_ = std::max(synced_through_, last);
-    }
   }
-  bool has_ignored = false;
-  if (batches_ != nullptr) {
-    // A log that was dropped has no parts.
-    BT_RETURN_IF_ERROR(error_->resuming() ? batches_->SyncAllForResume(&has_ignored)
-                                          : batches_->SyncLinked(log_->Get().get()));
-  }
+  if (batches_ != nullptr) BT_RETURN_IF_ERROR(batches_->SyncLinked(log.get(), &is_durable));
   MutexLock lock(&mutex_);
-  if (!has_ignored) attested_ = synced_through_;
-  ABSL_ASSERT(attested_ <= synced_through_ && "only what is synced can be attested");
-  return attested_;
+  if (is_durable) synced_through_ = std::max(synced_through_, last);
+  return synced_through_;
 }
 
 bool FlushLogSync::IsNeeded(absl::Span<const ImmutableMemtables> flushed) const {

@@ -1,10 +1,13 @@
-// The sync of a server's log that a flush may need (TabletEnvironment::sync_log).
+// The logs that are synced before a flush is committed (TabletEnvironment::sync_log):
 //
-// A flush makes its memtables durable. If a memtable that is not part of the flush has an older
-// mutation, that mutation must be durable first: recovered writes are a prefix of their order. So
-// the log is synced then, and only then. What was rotated at the same sequence number is flushed
-// together, and needs no sync. The parts of batches in other logs are another reason to sync:
-// batch_log_sync.h.
+//   1. The log of the server itself, if a memtable that is not part of the flush has an older
+//      mutation. The flush makes its memtables durable, and recovered writes are a prefix of their
+//      order. What was rotated at the same sequence number is flushed together, and needs no sync.
+//   2. The logs with which that one is linked by parts of batches (commit/batch_log_sync.h).
+//
+// A log that cannot be synced fails the flush, unless this thread resumes the server of the log
+// (WriteError::BeginResume): that server's memtables are all flushed before it goes on, and its
+// redo points say so to recovery (recovery/batch_recovery.h).
 //
 // Thread-safe. The lock is held briefly, and no other lock is taken under it.
 #ifndef BIGTABLE_TABLETSERVER_FLUSH_LOG_SYNC_H_
@@ -51,9 +54,8 @@ class FlushLogSync {
   BatchLogSync* const batches_;  // may be null
 
   mutable Mutex mutex_;
+  // All that is needed of logs up to here is durable.
   SequenceNumber synced_through_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Behind that while parts of batches in other logs cannot be synced, and Resume ignores it.
-  SequenceNumber attested_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace bigtable

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -70,17 +71,21 @@ TEST_F(BatchLogSyncTest, AnEndedServersLogThatCouldNotBeSyncedIsNotSyncedByAnoth
   EXPECT_OK(sync_.SyncLinked(log_.get()));
 }
 
-TEST_F(BatchLogSyncTest, OnlyResumeIgnoresTheLogOfAServerThatIsBeingResumed) {
+TEST_F(BatchLogSyncTest, OnlyTheThreadThatResumesAServerPassesOverItsLog) {
   faulty_.FailCalls({{FileCall::kLogSync}, ""}, absl::UnavailableError("injected"));
-  bool has_ignored = false;
-  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAllForResume(&has_ignored));
-  EXPECT_FALSE(has_ignored);
+  bool is_durable = true;
+  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinked(log_.get(), &is_durable));
+  EXPECT_TRUE(is_durable);
   error_.BeginResume();
-  EXPECT_OK(sync_.SyncAllForResume(&has_ignored));
-  EXPECT_TRUE(has_ignored);
-  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAll());
-  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinked(log_.get()));
+  EXPECT_OK(sync_.SyncLinked(log_.get(), &is_durable));
+  EXPECT_FALSE(is_durable);
+  EXPECT_OK(sync_.SyncLinked(log_.get()));
+  std::thread([&] {
+    EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinked(log_.get()));
+    EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAll());
+  }).join();
   error_.EndResume();
+  EXPECT_STATUS(kUnavailable, "injected", sync_.SyncLinked(log_.get()));  // it is still linked
 }
 
 TEST_F(BatchLogSyncTest, TheFilesOfAnEndedServersLogMayBeRemovedMeanwhile) {
