@@ -1,11 +1,13 @@
 #include "cluster/environment.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "base/steady_time.h"
+#include "base/strings.h"
 #include "cluster/open_directory.h"
 #include "cluster/server_directory.h"
 
@@ -51,9 +53,12 @@ absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
   opened->quotas.Use(quotas);
   Batches& batches = opened->batches;
   batches.void_batches = std::make_unique<VoidBatches>(session);
-  BT_RETURN_IF_ERROR(batches.void_batches->Load());
-  for (const VoidBatches::Batch& batch : batches.void_batches->All()) {
-    opened->sequences.AdvanceTo(batch.last);
+  // Void batches are in the servers' files now (recovery/server_record.h).
+  constexpr std::string_view kEarlier = "void_batches";
+  if (session->Read(kEarlier).ok()) {
+    return absl::FailedPreconditionError(Cat("the file lockservice/", kEarlier,
+                                             " is of an earlier version of this program, which ",
+                                             "must open the database and close it first"));
   }
   batches.writer = std::make_unique<BatchWriter>(&opened->sequences, batches.void_batches.get(),
                                                  &batches.log_sync);

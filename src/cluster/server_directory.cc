@@ -8,20 +8,10 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "commit/server_lock.h"
 #include "commitlog/log_directory.h"
 
 namespace bigtable {
 namespace {
-
-constexpr std::string_view kFencedAt = "fenced ";
-constexpr std::string_view kDone = "fenced, done";
-
-bool ParseNumber(std::string_view text, SequenceNumber* number) {
-  const char* const end = text.data() + text.size();
-  const auto [parsed, error] = std::from_chars(text.data(), end, *number);
-  return error == std::errc() && parsed == end;
-}
 
 std::string PrefixOf(ServerRole role) { return Cat(NameOfRole(role), "-"); }
 
@@ -40,11 +30,14 @@ std::optional<uint64_t> ServerDirectory::NumberOf(std::string_view name) {
 }
 
 absl::Status ServerDirectory::Load() {
-  BT_ASSIGN_OR_RETURN(servers_, session_->List(ServerLock::kDirectory));
+  BT_ASSIGN_OR_RETURN(servers_, session_->List(ServerRecord::kDirectory));
   std::erase_if(servers_, [](const std::string& name) { return !NumberOf(name).has_value(); });
   for (const std::string& name : servers_) {
-    BT_RETURN_IF_ERROR(session_->Read(ServerLock::FileOf(name)).status());  // fails if damaged
     last_number_ = std::max(last_number_, *NumberOf(name));
+    BT_ASSIGN_OR_RETURN(const ServerRecord record, RecordOf(name));
+    if (!record.void_batches.empty()) {
+      last_number_ = std::max(last_number_, record.void_batches.back().last);
+    }
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> logs,
                       file_system_->ListDirectory(directory_.logs()));
@@ -76,7 +69,7 @@ std::string ServerDirectory::NameOf(ServerRole role, uint64_t number) {
 }
 
 absl::Status ServerDirectory::Fence(std::string_view name) {
-  const std::string file = ServerLock::FileOf(name);
+  const std::string file = ServerRecord::FileOf(name);
   const absl::StatusOr<std::optional<LockSequencer>> sequencer =
       session_->TryLock(file, LockMode::kExclusive);
   if (absl::IsNotFound(sequencer.status())) return absl::OkStatus();
@@ -84,79 +77,38 @@ absl::Status ServerDirectory::Fence(std::string_view name) {
   if (!sequencer->has_value()) return absl::UnavailableError(Cat("server ", name, " is locked"));
   // The next server to lock the file reads that it is fenced.
   const absl::Cleanup unlock = [&] { session_->Unlock(file).IgnoreError(); };
-  // A file that was removed meanwhile must not be created again.
-  const absl::StatusOr<LockServiceFile> found = session_->Read(file);
-  if (absl::IsNotFound(found.status())) return absl::OkStatus();
-  BT_RETURN_IF_ERROR(found.status());
-  if (ServerLock::IsFenced(found->contents)) return absl::OkStatus();
-  const absl::Status fenced =
-      session_->Write(file, ServerLock::kFenced, found->generation).status();
-  return absl::IsNotFound(fenced) ? absl::OkStatus() : fenced;
+  return UpdateServerRecord(session_, name,
+                            [](ServerRecord* record) { return record->Add({.is_fenced = true}); });
 }
 
-absl::Status ServerDirectory::Write(std::string_view name, const std::string& contents) {
-  const std::string file = ServerLock::FileOf(name);
-  const absl::StatusOr<LockServiceFile> found = session_->Read(file);
-  if (absl::IsNotFound(found.status())) return absl::OkStatus();
-  BT_RETURN_IF_ERROR(found.status());
-  const absl::Status written = session_->Write(file, contents, found->generation).status();
-  return absl::IsNotFound(written) ? absl::OkStatus() : written;
+absl::StatusOr<ServerRecord> ServerDirectory::RecordOf(std::string_view name) {
+  absl::StatusOr<ServerRecord> record = ReadServerRecord(session_, name);
+  if (absl::IsNotFound(record.status())) return ServerRecord{.flushed = kMaxSequence};
+  return record;
 }
 
-absl::Status ServerDirectory::RecordLast(std::string_view name, SequenceNumber last) {
-  BT_ASSIGN_OR_RETURN(Needed needed, NeededOf(name));
-  if (!needed.is_needed || needed.last <= last) return absl::OkStatus();
-  needed.last = last;
-  return Write(name, needed);
-}
-
-absl::Status ServerDirectory::RecordFlushed(std::string_view name, SequenceNumber flushed) {
-  BT_ASSIGN_OR_RETURN(Needed needed, NeededOf(name));
-  if (!needed.is_needed || needed.flushed >= flushed) return absl::OkStatus();
-  needed.flushed = flushed;
-  return Write(name, needed);
-}
-
-absl::Status ServerDirectory::Write(std::string_view name, const Needed& needed) {
-  std::string contents = Cat(kFencedAt, needed.last);
-  if (needed.flushed != 0) contents += Cat(" ", needed.flushed);
-  return Write(name, contents);
-}
-
-absl::StatusOr<ServerDirectory::Needed> ServerDirectory::NeededOf(std::string_view name) {
-  const absl::StatusOr<LockServiceFile> found = session_->Read(ServerLock::FileOf(name));
-  if (absl::IsNotFound(found.status())) return Needed();
-  BT_RETURN_IF_ERROR(found.status());
-  std::string_view contents = found->contents;
-  if (contents.empty() || contents == ServerLock::kFenced) return Needed();
-  if (contents == kDone) return Needed{.is_needed = false};
-  Needed needed;
-  if (contents.starts_with(kFencedAt)) {
-    contents.remove_prefix(kFencedAt.size());
-    const size_t space = contents.find(' ');
-    if (ParseNumber(contents.substr(0, space), &needed.last) &&
-        (space == contents.npos || ParseNumber(contents.substr(space + 1), &needed.flushed))) {
-      return needed;
-    }
-  }
-  return absl::DataLossError(Cat("the file of server ", name, " has unknown contents"));
+absl::Status ServerDirectory::Record(std::string_view name, const ServerRecord& added) {
+  return UpdateServerRecord(
+      session_, name, [&](ServerRecord* record) { return !record->is_done && record->Add(added); });
 }
 
 absl::Status ServerDirectory::RecordDone(std::string_view name) {
-  BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
-  if (needed.is_needed && needed.last == kMaxSequence) return absl::OkStatus();
-  // Again if it is there: a write that has failed may have left it without being durable.
-  return Write(name, std::string(kDone));
+  return UpdateServerRecord(session_, name, [](ServerRecord* record) {
+    if (record->is_whole()) return false;
+    record->is_done = true;
+    // Again if it is there: a write that has failed may have left it without being durable.
+    return true;
+  });
 }
 
 absl::Status ServerDirectory::Remove(std::string_view name) {
-  BT_ASSIGN_OR_RETURN(const Needed needed, NeededOf(name));
-  if (needed.is_needed) BT_RETURN_IF_ERROR(RecordDone(name));
+  BT_ASSIGN_OR_RETURN(const ServerRecord record, RecordOf(name));
   // Without its file the whole log would be read.
-  if (!needed.is_needed || needed.last != kMaxSequence) {
+  if (!record.is_whole()) {
+    if (!record.is_done) BT_RETURN_IF_ERROR(RecordDone(name));
     BT_RETURN_IF_ERROR(RemoveLog(file_system_, directory_.log_of(name)));
   }
-  const absl::Status removed = session_->Remove(ServerLock::FileOf(name));
+  const absl::Status removed = session_->Remove(ServerRecord::FileOf(name));
   if (!absl::IsNotFound(removed)) BT_RETURN_IF_ERROR(removed);
   std::erase(servers_, name);
   std::erase(strays_, name);

@@ -5,17 +5,8 @@
 // opened. A log without a server's file remains when creating or removing a log was interrupted.
 // Such a log is read too, but all its mutations are in SSTables already, unless the file was lost.
 // Every opening starts new servers, with names that were never used before, which take over from
-// all earlier servers.
-//
-// A lost server may have logged mutations that it never acknowledged, and other servers continue
-// without these mutations, so a later process must not recover them. The last sequence number that
-// a fenced server acknowledged is therefore noted in its file before another server takes over its
-// tablets. The contents of the file:
-//
-//   fenced            the server never serves again
-//   fenced N          and mutations in its log with sequence numbers above N are ignored
-//   fenced N M        and those up to M are in SSTables, even where its log ends before them
-//   fenced, done      and its log is not needed: the log is removed, then this file
+// all earlier servers. What of a log is recovered is in the server's file
+// (recovery/server_record.h).
 #ifndef BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_SERVER_DIRECTORY_H_
 
@@ -41,6 +32,7 @@
 #include "cluster/directory.h"
 #include "cluster/server_role.h"
 #include "lockservice/lock_service.h"
+#include "recovery/server_record.h"
 
 namespace bigtable {
 
@@ -57,7 +49,7 @@ class ServerDirectory {
   std::vector<std::string> Servers(ServerRole role) const;
   // Whether the server has a file, and so must have a log.
   bool HasFile(std::string_view name) const;
-  // The largest number in the name of an existing server.
+  // The largest number in the name of an existing server, and of a void batch.
   uint64_t last_number() const { return last_number_; }
   static std::string NameOf(ServerRole role, uint64_t number);
   // The number in a name that NameOf made, for any role; nothing for other names. Files and logs
@@ -67,23 +59,13 @@ class ServerDirectory {
   // again. Unavailable if the server or another process has the lock. A server without a file
   // counts as fenced. Thread-safe.
   absl::Status Fence(std::string_view name);
-  // For a fenced server that has ended: notes the last mutation that counts. The smallest one that
-  // was noted stays: a later opening may find that a batch after it is incomplete
-  // (batch_recovery.h). Does nothing if the server has no file any more.
-  absl::Status RecordLast(std::string_view name, SequenceNumber last);
-  // For a fenced server: notes that its mutations up to `flushed` are in SSTables. Does nothing if
-  // the server has no file any more.
-  absl::Status RecordFlushed(std::string_view name, SequenceNumber flushed);
-  struct Needed {
-    bool is_needed = true;  // whether its log is needed
-    SequenceNumber last = kMaxSequence;
-    SequenceNumber flushed = 0;
-  };
-  // What is needed of a server's log. DataLoss if the contents of the file are unknown.
-  absl::StatusOr<Needed> NeededOf(std::string_view name);
+  // The record of a server. If it has no file, all that is in its log is in SSTables.
+  absl::StatusOr<ServerRecord> RecordOf(std::string_view name);
+  // For a fenced server that has ended: adds to its record (ServerRecord::Add), unless its log is
+  // not needed any more. Does nothing if the server has no file.
+  absl::Status Record(std::string_view name, const ServerRecord& added);
   // Nothing in the server's log is needed: notes that, durably. No opening reads the log from here
-  // on. Does nothing for a server whose last mutation was not noted, because its whole log counts
-  // until the file is gone.
+  // on. Does nothing for a server whose whole log counts, which it does until the file is gone.
   absl::Status RecordDone(std::string_view name);
   // The same, and removes the server's log and its file.
   absl::Status Remove(std::string_view name);
@@ -93,10 +75,6 @@ class ServerDirectory {
                          std::vector<std::string>* others);
 
  private:
-  absl::Status Write(std::string_view name, const Needed& needed);
-  // Replaces the contents of a fenced server's file. Does nothing if it has no file.
-  absl::Status Write(std::string_view name, const std::string& contents);
-
   FileSystem* const file_system_;
   LockSession* const session_;
   const DatabaseDirectory directory_;

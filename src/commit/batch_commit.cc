@@ -314,7 +314,12 @@ bool BatchCommit::FailBatch(Write* write) {
   absl::Status voided;
   if (write->is_in_log) {
     const SequenceNumber last = write->parts.back().last;
-    voided = shared_->void_batches->Add({last - write->request.mutations.size() + 1, last});
+    std::vector<std::string> servers;
+    for (const ServerPart& part : write->parts) {
+      servers.push_back(servers_[part.server].writer->parts().environment->server);
+    }
+    voided =
+        shared_->void_batches->Add({last - write->request.mutations.size() + 1, last}, servers);
   }
   if (!voided.ok()) {
     for (const ServerPart& part : write->parts) servers_[part.server].status.Update(failure);

@@ -26,7 +26,7 @@
 #include "commit/batch_log_sync.h"
 #include "commit/group_writer.h"
 #include "commit/visible_sequence.h"
-#include "recovery/void_batches.h"
+#include "commit/void_batches.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
 #include "tablet/tablet.h"

@@ -46,7 +46,7 @@
 #include "commit/batch_commit.h"
 #include "commit/batch_log_sync.h"
 #include "commit/group_commit.h"
-#include "recovery/void_batches.h"
+#include "commit/void_batches.h"
 
 namespace bigtable {
 

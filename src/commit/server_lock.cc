@@ -8,8 +8,6 @@
 
 namespace bigtable {
 
-std::string ServerLock::FileOf(std::string_view server) { return Cat(kDirectory, "/", server); }
-
 absl::StatusOr<std::unique_ptr<ServerLock>> ServerLock::Create(LockService* service,
                                                                std::string_view server,
                                                                absl::Duration lease) {
@@ -32,8 +30,8 @@ absl::StatusOr<std::unique_ptr<LockSession>> ServerLock::Acquire() {
                       session->TryLock(file_, LockMode::kExclusive));
   if (!sequencer.has_value()) return nullptr;
   // Read after the lock is taken, because a server is fenced under the lock.
-  BT_ASSIGN_OR_RETURN(const LockServiceFile file, session->Read(file_));
-  if (IsFenced(file.contents)) return absl::NotFoundError(Cat(Quoted(file_), " is fenced"));
+  BT_ASSIGN_OR_RETURN(const ServerRecord record, ReadServerRecord(session.get(), server_));
+  if (record.is_fenced) return absl::NotFoundError(Cat(Quoted(file_), " is fenced"));
   return session;
 }
 

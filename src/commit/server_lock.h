@@ -1,8 +1,8 @@
 // A tablet server's right to serve: the exclusive lock on its own file in the lock service,
 // "servers/NAME" (section 5.2 of the paper). The file exists as long as the server's log may be
-// needed. Its contents are empty. If the server loses the lock, the master takes the lock and
-// fences the server: the contents begin with kFenced then, and the server never serves again, even
-// if the lock is free. Further facts about a fenced server follow (cluster/server_directory.h).
+// needed, and says what of the log is recovered (recovery/server_record.h). If the server loses the
+// lock, the master takes the lock and fences the server: it writes this into the file, and the
+// server never serves again, even if the lock is free.
 //
 //   kHeld --- session lost ---> kLost --- the file is removed, or fenced ---> kEnded
 //     ^                           |
@@ -22,16 +22,12 @@
 #include "absl/time/time.h"
 
 #include "lockservice/lock_service.h"
+#include "recovery/server_record.h"
 
 namespace bigtable {
 
 class ServerLock {
  public:
-  static constexpr std::string_view kDirectory = "servers";
-  static constexpr std::string_view kFenced = "fenced";
-  static std::string FileOf(std::string_view server);
-  static bool IsFenced(std::string_view contents) { return contents.starts_with(kFenced); }
-
   enum class State { kHeld, kLost, kEnded };
 
   // Creates the file, which has never existed before, and locks it. `service` outlives this.
@@ -60,14 +56,15 @@ class ServerLock {
 
  private:
   ServerLock(LockService* service, std::string_view server, absl::Duration lease)
-      : service_(service), file_(FileOf(server)), options_{std::string(server), lease} {}
+      : service_(service), server_(server), options_{std::string(server), lease} {}
 
   // A session that has the lock; null if another session has it. NotFound: the file was removed or
   // fenced.
   absl::StatusOr<std::unique_ptr<LockSession>> Acquire();
 
   LockService* const service_;
-  const std::string file_;
+  const std::string server_;
+  const std::string file_ = ServerRecord::FileOf(server_);
   const LockSessionOptions options_;
   bool ended_ = false;
   std::atomic<bool> abandoned_{false};

@@ -69,10 +69,6 @@ absl::Status Assignment::Assign(ServerRole role) {
   logs.clear();
   if (!context_->read_only) {
     BT_RETURN_IF_ERROR(RemoveDead(role, dead, &servers));
-    // No log is left but those of the servers of this opening, which have not written yet.
-    if (role == ServerRole::kUser && is_opening_) {
-      BT_RETURN_IF_ERROR(parts_.void_batches->Clear());
-    }
   }
   if (!tablets.empty()) {
     context_->info_log->Info("assigned ", tablets.size(), " tablets to servers of role ",
@@ -90,7 +86,8 @@ absl::Status Assignment::EndLost(ServerRole role, ServerDirectory* servers) {
     BT_RETURN_IF_ERROR(context_->Step());
     host->End();
     BT_RETURN_IF_ERROR(
-        servers->RecordLast(host->server()->name(), host->server()->writer().last_acknowledged()));
+        servers->Record(host->server()->name(),
+                        {.is_fenced = true, .last = host->server()->writer().last_acknowledged()}));
     context_->servers->Replace(host, context_->epoch());
   }
   return absl::OkStatus();
@@ -100,11 +97,12 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     const std::vector<std::string>& dead, bool are_loaded, const Reach& must_reach,
     ServerDirectory* servers) {
   std::vector<std::unique_ptr<DeadLog>> logs;
+  if (!dead.empty()) BT_RETURN_IF_ERROR(parts_.void_batches->WritePending());
   for (const std::string& name : dead) {
     BT_RETURN_IF_ERROR(context_->Step());
     if (!context_->read_only) BT_RETURN_IF_ERROR(servers->Fence(name));
-    BT_ASSIGN_OR_RETURN(const ServerDirectory::Needed needed, servers->NeededOf(name));
-    if (!needed.is_needed) {
+    BT_ASSIGN_OR_RETURN(const ServerRecord record, servers->RecordOf(name));
+    if (record.is_done) {
       // An earlier try has ended here.
       if (!context_->read_only) BT_RETURN_IF_ERROR(EndLog(name, servers));
       continue;
@@ -113,7 +111,7 @@ absl::StatusOr<std::vector<std::unique_ptr<DeadLog>>> Assignment::ReadLogs(
     // between could keep a later mutation and lose an earlier one.
     if (!context_->read_only && are_loaded) BT_RETURN_IF_ERROR(SecureLog(name));
     BT_ASSIGN_OR_RETURN(std::unique_ptr<DeadLog> log,
-                        ReadLog(name, servers->HasFile(name), needed, must_reach));
+                        ReadLog(name, servers->HasFile(name), record, must_reach));
     logs.push_back(std::move(log));
   }
   return logs;
@@ -136,11 +134,7 @@ absl::Status Assignment::SecureLog(const std::string& server) {
 
 absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
                                               const Reach& must_reach, ServerDirectory* servers) {
-  for (const auto& log : logs) {
-    if (context_->read_only) break;
-    BT_RETURN_IF_ERROR(servers->RecordFlushed(log->server(), log->flushed()));
-  }
-  for (DeadLog* const log : SettleBatches(logs, parts_.void_batches->All())) {
+  for (DeadLog* const log : SettleBatches(logs)) {
     context_->info_log->Warning("the log of server ", log->server(), " ends at sequence number ",
                                 log->last(), ", before a batch that other logs do not have whole");
     const auto reach = must_reach.find(log->server());
@@ -150,9 +144,12 @@ absl::Status Assignment::EndIncompleteBatches(const std::vector<std::unique_ptr<
               reach->second.log_synced,
               ", but the log of another server lacks its part of the batch after ", log->last()));
     }
-    if (!context_->read_only) {
-      BT_RETURN_IF_ERROR(servers->RecordLast(log->server(), log->last()));
-    }
+  }
+  for (const auto& log : logs) {
+    if (context_->read_only) break;
+    ServerRecord record = log->record();
+    record.is_fenced = true;
+    BT_RETURN_IF_ERROR(servers->Record(log->server(), record));
   }
   // The logs of the servers that live have parts, too.
   return parts_.batch_log_sync->SyncAll();
@@ -246,18 +243,16 @@ absl::Status Assignment::AddFirstMetadataTablet() {
 
 absl::StatusOr<std::unique_ptr<DeadLog>> Assignment::ReadLog(const std::string& server,
                                                              bool must_exist,
-                                                             const ServerDirectory::Needed& needed,
+                                                             const ServerRecord& record,
                                                              const Reach& must_reach) {
   DeadLog::Options options;
+  options.record = record;
   const auto reach = must_reach.find(server);
-  options.flushed = needed.flushed;
   if (reach != must_reach.end()) {
     options.replay.must_reach = reach->second.log_synced;
-    options.flushed = std::max(options.flushed, reach->second.flushed);
+    options.record.flushed = std::max(record.flushed, reach->second.flushed);
   }
   options.replay.must_exist = must_exist;
-  options.last = needed.last;
-  options.is_whole = must_exist;
   options.replay.read_mode = parts_.read_mode;
   // Sorting holds a few pieces in memory at a time.
   options.piece_size =

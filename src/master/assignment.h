@@ -41,11 +41,11 @@
 #include "cluster/server_role.h"
 #include "cluster/storage.h"
 #include "commit/batch_log_sync.h"
+#include "commit/void_batches.h"
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
 #include "metadata/metadata_format.h"
 #include "recovery/dead_log.h"
-#include "recovery/void_batches.h"
 #include "schema/table_layout.h"
 #include "tablet/tablet_id.h"
 
@@ -142,7 +142,7 @@ class Assignment {
   absl::Status EndIncompleteBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
                                     const Reach& must_reach, ServerDirectory* servers);
   absl::StatusOr<std::unique_ptr<DeadLog>> ReadLog(const std::string& server, bool must_exist,
-                                                   const ServerDirectory::Needed& needed,
+                                                   const ServerRecord& record,
                                                    const Reach& must_reach);
   absl::Status RemoveDead(ServerRole role, const std::vector<std::string>& dead,
                           ServerDirectory* servers);

@@ -2,7 +2,7 @@
 //
 // Each part of a batch names the others (schema/mutation_format.h, kBatchPart). A batch is
 //
-//   void         by the file of the lock service (recovery/void_batches.h): none of its parts
+//   void         if the record of one of its servers says so (server_record.h): none of its parts
 //                is recovered;
 //   incomplete   if a log ends before the part that it should have, and the part is not in
 //                SSTables: the process or the machine died while the batch was being written, and
@@ -21,9 +21,9 @@
 // and the flush was either committed together with all older ones, or after a sync of the log. Redo
 // points are replaced by those of the next servers, so they are noted in the server's file first.
 //
-// A log that is not there, or is being removed, had all its parts: it is removed only once
-// everything in it is in SSTables, or is known not to count. So ends are noted in the servers'
-// files before any tablet is loaded from a log.
+// A log that is not there had all its parts: it is removed only once everything in it is in
+// SSTables, or is known not to count. So records are written before any tablet is loaded from a
+// log.
 #ifndef BIGTABLE_RECOVERY_BATCH_RECOVERY_H_
 #define BIGTABLE_RECOVERY_BATCH_RECOVERY_H_
 
@@ -31,14 +31,12 @@
 #include <vector>
 
 #include "recovery/dead_log.h"
-#include "recovery/void_batches.h"
 
 namespace bigtable {
 
-// Sets what is not read of each log (DeadLog::EndAt and Skip). Returns the logs that end earlier
-// now than before. `logs` are all logs of dead servers that batches write to.
-std::vector<DeadLog*> SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs,
-                                    const std::vector<VoidBatches::Batch>& void_batches);
+// Adds to the record of each log what is not recovered of it. Returns the logs that end earlier now
+// than before. `logs` are all logs of dead servers that batches write to.
+std::vector<DeadLog*> SettleBatches(const std::vector<std::unique_ptr<DeadLog>>& logs);
 
 }  // namespace bigtable
 

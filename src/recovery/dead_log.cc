@@ -108,11 +108,6 @@ absl::Status DeadLog::Cut(
   return absl::OkStatus();
 }
 
-bool DeadLog::IsVoid(SequenceNumber sequence) const {
-  return std::any_of(void_.begin(), void_.end(),
-                     [&](const VoidBatches::Batch& batch) { return batch.has(sequence); });
-}
-
 DeadLog::~DeadLog() {
   // The next opening sweeps what cannot be removed here.
   if (memory_ != nullptr) return;
@@ -130,7 +125,7 @@ absl::Status DeadLog::Read(const RowRange& rows, uint64_t table_id, SequenceNumb
   range.after = after;
   for (size_t piece = 0; piece < log_->pieces(); ++piece) {
     const auto deliver = [&](const SortedRecord& record) -> absl::Status {
-      if (record.sequence > last_ || IsVoid(record.sequence)) return absl::OkStatus();
+      if (!record_.Recovers(record.sequence)) return absl::OkStatus();
       MutationRecord logged;
       if (!ParseMutationRecord(record.payload, &logged)) {
         return absl::DataLossError(Cat("the log of server ", server_, ", sequence number ",
@@ -139,7 +134,7 @@ absl::Status DeadLog::Read(const RowRange& rows, uint64_t table_id, SequenceNumb
       return callback(logged, record.sequence);
     };
     BT_RETURN_IF_ERROR(log_->ReadPiece(piece, range, deliver));
-    BT_RETURN_IF_ERROR(between(std::min(log_->LargestIn(piece), last_)));
+    BT_RETURN_IF_ERROR(between(std::min(log_->LargestIn(piece), record_.last)));
   }
   return absl::OkStatus();
 }

@@ -25,25 +25,20 @@
 #include "base/sequence.h"
 #include "recovery/log_replay.h"
 #include "recovery/log_sorter.h"
+#include "recovery/server_record.h"
 #include "recovery/sorted_log.h"
-#include "recovery/void_batches.h"
 #include "schema/mutation_format.h"
 
 namespace bigtable {
 
-// Thread-safe once opened, except EndAt and Skip.
+// Thread-safe once opened, except set_record.
 class DeadLog {
  public:
   struct Options {
     // The sequence number to which the log is known to be durable, and whether a log must exist.
     ReplayOptions replay;
-    // Mutations with larger sequence numbers were never acknowledged, and must not be read.
-    SequenceNumber last = kMaxSequence;
-    // Whether batches whose parts would be in this log, but are not, are lost. Otherwise the log
-    // may have been removed in part, because it is not needed.
-    bool is_whole = true;
-    // The server's mutations up to this number are in SSTables, wherever its log ends.
-    SequenceNumber flushed = 0;
+    // What of the log is not read, and what of it is in SSTables.
+    ServerRecord record;
     // Where the sorted pieces of a log go that is larger than one piece. Empty: they stay in
     // memory.
     std::string sorted_directory;
@@ -72,15 +67,11 @@ class DeadLog {
   };
   // In the order of the log.
   const std::vector<BatchPart>& parts() const { return parts_; }
-  bool is_whole() const { return is_whole_; }
-  // Whether the server's mutations up to `sequence` are in SSTables.
-  bool IsFlushed(SequenceNumber sequence) const { return sequence <= flushed_; }
-  SequenceNumber flushed() const { return flushed_; }
+  const ServerRecord& record() const { return record_; }
+  // Before the first Read.
+  void set_record(ServerRecord record) { record_ = std::move(record); }
   // The last sequence number that is read.
-  SequenceNumber last() const { return std::min(last_, last_sequence()); }
-  // Before the first Read: mutations after `last`, and those of void batches, are not read.
-  void EndAt(SequenceNumber last) { last_ = std::min(last_, last); }
-  void Skip(std::vector<VoidBatches::Batch> void_batches) { void_ = std::move(void_batches); }
+  SequenceNumber last() const { return std::min(record_.last, last_sequence()); }
 
   using Callback =
       absl::FunctionRef<absl::Status(const MutationRecord& record, SequenceNumber sequence)>;
@@ -93,26 +84,18 @@ class DeadLog {
 
  private:
   DeadLog(FileSystem* file_system, std::string server, const Options& options)
-      : file_system_(file_system),
-        server_(std::move(server)),
-        is_whole_(options.is_whole),
-        flushed_(options.flushed),
-        last_(options.last) {}
+      : file_system_(file_system), server_(std::move(server)), record_(options.record) {}
 
   // Splits a batch, or a part of one, which it notes, into its mutations.
   absl::Status Cut(
       RecordType type, SequenceNumber sequence, std::string_view payload,
       absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
           add);
-  bool IsVoid(SequenceNumber sequence) const;
 
   std::unique_ptr<FileSystem> memory_;  // where the pieces are, unless they are on disk
   FileSystem* file_system_;
   const std::string server_;
-  const bool is_whole_;
-  const SequenceNumber flushed_;
-  SequenceNumber last_;
-  std::vector<VoidBatches::Batch> void_;
+  ServerRecord record_;
   std::vector<BatchPart> parts_;
   std::string sorted_directory_;
   SortLogStatistics statistics_;

@@ -16,7 +16,7 @@
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "base/strings.h"
-#include "recovery/void_batches.h"
+#include "recovery/server_record.h"
 #include "support/database_peer.h"
 #include "support/tablets_fixture.h"
 
@@ -283,17 +283,24 @@ TEST_F(OpeningErrorsTest, AnOpeningAfterACrashFailsOrIsWhole) {
   database_.reset();
 }
 
-// Without them, parts of batches that were never acknowledged would be read.
-TEST_F(OpeningErrorsTest, VoidBatchesThatCannotBeReadEndAnOpening) {
+// Without it, parts of batches that were never acknowledged would be read.
+TEST_F(OpeningErrorsTest, AServersRecordThatIsNotKnownEndsAnOpening) {
   ASSERT_NO_FATAL_FAILURE(OpenNew());
-  ASSERT_OK(DatabasePeer(database_.get()).session()->Write(std::string(VoidBatches::kFile), "1"));
+  LockSession* const session = DatabasePeer(database_.get()).session();
+  ASSERT_OK_AND_ASSIGN(const auto servers, session->List(ServerRecord::kDirectory));
+  const std::string server = servers.back();
+  ASSERT_OK(session->Write(ServerRecord::FileOf(server), "void 1"));
   const auto crashed = file_system_->CrashClone(1, Unsynced::kEverything);
   EXPECT_STATUS(kDataLoss, "has unknown contents",
                 Database::Open(kPath, OptionsOn(crashed.get())).status());
-  // Their numbers are not used again.
-  ASSERT_OK(
-      DatabasePeer(database_.get()).session()->Write(std::string(VoidBatches::kFile), "7 99999\n"));
+  // The numbers of void batches are not used again.
+  ASSERT_OK(session->Write(ServerRecord::FileOf(server), "void 7 99999"));
   const auto later = file_system_->CrashClone(1, Unsynced::kEverything);
+  // A file of an earlier version.
+  ASSERT_OK(session->Write("void_batches", "7 9\n"));
+  const auto earlier = file_system_->CrashClone(1, Unsynced::kEverything);
+  EXPECT_STATUS(kFailedPrecondition, "lockservice/void_batches",
+                Database::Open(kPath, OptionsOn(earlier.get())).status());
   database_.reset();
   ASSERT_NO_FATAL_FAILURE(OpenOn(later.get()));
   EXPECT_GT(DatabasePeer(database_.get()).cluster()->environment()->sequences.last(), 99999u);

@@ -15,9 +15,9 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/status.h"
-#include "commit/server_lock.h"
 #include "commitlog/commit_log.h"
 #include "lockservice/local_lock_service.h"
+#include "recovery/server_record.h"
 #include "support/expect_status.h"
 #include "support/test_clock.h"
 
@@ -53,9 +53,14 @@ class ServerDirectoryTest : public testing::Test {
   std::string AddServer(ServerRole role) {
     const std::string name = ServerDirectory::NameOf(role, servers_->last_number() + 1);
     CreateLog(name);
-    EXPECT_OK(session_->Write(ServerLock::FileOf(name), ""));
+    EXPECT_OK(session_->Write(ServerRecord::FileOf(name), ""));
     EXPECT_OK(Open());
     return name;
+  }
+
+  static ServerRecord EndAt(SequenceNumber last) { return {.is_fenced = true, .last = last}; }
+  static ServerRecord Flushed(SequenceNumber flushed) {
+    return {.is_fenced = true, .flushed = flushed};
   }
 
   const DatabaseDirectory directory_{"/db"};
@@ -106,15 +111,15 @@ TEST_F(ServerDirectoryTest, ALogThatIsNotedToBeDoneIsNotNeededAndRemovedLater) {
   const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(servers_->Fence(name));
   ASSERT_OK(servers_->RecordDone(name));  // its last mutation was not noted: the whole log counts
-  ASSERT_OK_AND_ASSIGN(ServerDirectory::Needed needed, servers_->NeededOf(name));
-  EXPECT_TRUE(needed.is_needed);
-  ASSERT_OK(servers_->RecordLast(name, 7));
+  ASSERT_OK_AND_ASSIGN(ServerRecord record, servers_->RecordOf(name));
+  EXPECT_FALSE(record.is_done);
+  ASSERT_OK(servers_->Record(name, EndAt(7)));
   ASSERT_OK(servers_->RecordDone(name));
   ASSERT_OK(servers_->RecordDone(name));
   ASSERT_OK(Open());
   EXPECT_THAT(servers_->Servers(ServerRole::kUser), ElementsAre(name));
-  ASSERT_OK_AND_ASSIGN(needed, servers_->NeededOf(name));
-  EXPECT_FALSE(needed.is_needed);
+  ASSERT_OK_AND_ASSIGN(record, servers_->RecordOf(name));
+  EXPECT_TRUE(record.is_done);
   EXPECT_TRUE(file_system_.FileExists(directory_.log_of(name)));
   ASSERT_OK(servers_->Remove(name));
   EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
@@ -171,14 +176,14 @@ TEST_F(ServerDirectoryTest, AServerThatHasItsLockIsNotFenced) {
   ASSERT_OK(Open());
   ASSERT_OK_AND_ASSIGN(auto server, lock_service_->OpenSession({}));
   ASSERT_OK_AND_ASSIGN(const auto lock,
-                       server->TryLock(ServerLock::FileOf(name), LockMode::kExclusive));
+                       server->TryLock(ServerRecord::FileOf(name), LockMode::kExclusive));
   ASSERT_TRUE(lock.has_value());
   EXPECT_STATUS(kUnavailable, name, servers_->Fence(name));
   server.reset();
   EXPECT_OK(servers_->Fence(name));
   EXPECT_OK(servers_->Fence(name));  // again
-  ASSERT_OK_AND_ASSIGN(const LockServiceFile file, session_->Read(ServerLock::FileOf(name)));
-  EXPECT_EQ(file.contents, ServerLock::kFenced);
+  ASSERT_OK_AND_ASSIGN(const LockServiceFile file, session_->Read(ServerRecord::FileOf(name)));
+  EXPECT_EQ(file.contents, "fenced");
   EXPECT_OK(servers_->Fence("server-41"));  // has only a log, if anything
 }
 
@@ -186,28 +191,30 @@ TEST_F(ServerDirectoryTest, TheLastMutationOfAFencedServerIsNotedOnce) {
   const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(Open());
   const auto show = [&]() -> std::string {
-    const absl::StatusOr<ServerDirectory::Needed> needed = servers_->NeededOf(name);
-    if (!needed.ok()) return needed.status().ToString();
-    if (!needed->is_needed) return "nothing";
-    return needed->last == kMaxSequence ? "all" : Cat(needed->last);
+    const absl::StatusOr<ServerRecord> record = servers_->RecordOf(name);
+    if (!record.ok()) return record.status().ToString();
+    if (record->is_done) return "nothing";
+    return record->last == kMaxSequence ? "all" : Cat(record->last);
   };
   EXPECT_EQ(show(), "all");
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "all");
-  ASSERT_OK(servers_->RecordLast(name, 77));
+  ASSERT_OK(servers_->Record(name, EndAt(77)));
   EXPECT_EQ(show(), "77");
-  ASSERT_OK(servers_->RecordLast(name, 78));  // a later master, with another number
+  ASSERT_OK(servers_->Record(name, EndAt(78)));  // a later master, with another number
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "77");
-  ASSERT_OK(servers_->RecordLast("server-41", 7));  // has no file
+  ASSERT_OK(servers_->Record("server-41", EndAt(7)));  // has no file
   ASSERT_OK(servers_->Remove(name));
   EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
-  EXPECT_STATUS(kNotFound, name, session_->Read(ServerLock::FileOf(name)));
+  EXPECT_STATUS(kNotFound, name, session_->Read(ServerRecord::FileOf(name)));
   for (const std::string_view contents : {"fenced 1x", "fenced ", "fenced9", "fenced -1",
                                           "fenced 1 x", "fenced 1 2 3", "fenced 1 "}) {
     const std::string other = AddServer(ServerRole::kUser);
-    ASSERT_OK(session_->Write(ServerLock::FileOf(other), contents));
-    EXPECT_STATUS(kDataLoss, other, servers_->NeededOf(other));
+    ASSERT_OK(session_->Write(ServerRecord::FileOf(other), contents));
+    EXPECT_STATUS(kDataLoss, other, servers_->RecordOf(other));
+    EXPECT_STATUS(kDataLoss, other, Open());
+    ASSERT_OK(session_->Remove(ServerRecord::FileOf(other)));
   }
 }
 
@@ -215,20 +222,20 @@ TEST_F(ServerDirectoryTest, WhatAFencedServerHasFlushedIsNotedBesideItsLastMutat
   const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(Open());
   const auto show = [&]() -> std::string {
-    const absl::StatusOr<ServerDirectory::Needed> needed = servers_->NeededOf(name);
-    if (!needed.ok()) return needed.status().ToString();
-    const std::string last = needed->last == kMaxSequence ? "all" : Cat(needed->last);
-    return Cat(last, ", ", needed->flushed, " flushed");
+    const absl::StatusOr<ServerRecord> record = servers_->RecordOf(name);
+    if (!record.ok()) return record.status().ToString();
+    const std::string last = record->last == kMaxSequence ? "all" : Cat(record->last);
+    return Cat(last, ", ", record->flushed, " flushed");
   };
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "all, 0 flushed");
-  ASSERT_OK(servers_->RecordFlushed(name, 80));
+  ASSERT_OK(servers_->Record(name, Flushed(80)));
   EXPECT_EQ(show(), "all, 80 flushed");
-  ASSERT_OK(servers_->RecordLast(name, 77));
-  ASSERT_OK(servers_->RecordFlushed(name, 79));
+  ASSERT_OK(servers_->Record(name, EndAt(77)));
+  ASSERT_OK(servers_->Record(name, Flushed(79)));
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(show(), "77, 80 flushed");
-  ASSERT_OK(servers_->RecordFlushed("server-41", 7));  // has no file
+  ASSERT_OK(servers_->Record("server-41", Flushed(7)));  // has no file
 }
 
 // Without its file, the whole log would be read.
@@ -237,7 +244,7 @@ TEST_F(ServerDirectoryTest, AfterTheLastIsRecordedTheLogIsRemovedBeforeTheFile) 
     const std::string name = AddServer(ServerRole::kUser);
     ASSERT_OK(Open());
     ASSERT_OK(servers_->Fence(name));
-    ASSERT_OK(servers_->RecordLast(name, 77));
+    ASSERT_OK(servers_->Record(name, EndAt(77)));
     FaultyFileSystem faulty(&file_system_);
     ServerDirectory cut_short(&faulty, session_.get(), directory_);
     ASSERT_OK(cut_short.Load());
@@ -247,8 +254,8 @@ TEST_F(ServerDirectoryTest, AfterTheLastIsRecordedTheLogIsRemovedBeforeTheFile) 
     ServerDirectory next(&file_system_, session_.get(), directory_);
     ASSERT_OK(next.Load());
     EXPECT_TRUE(next.HasFile(name));
-    ASSERT_OK_AND_ASSIGN(const ServerDirectory::Needed needed, next.NeededOf(name));
-    EXPECT_FALSE(needed.is_needed);
+    ASSERT_OK_AND_ASSIGN(const ServerRecord record, next.RecordOf(name));
+    EXPECT_TRUE(record.is_done);
     ASSERT_OK(next.Remove(name));
     EXPECT_FALSE(file_system_.FileExists(directory_.log_of(name)));
   }
@@ -257,27 +264,27 @@ TEST_F(ServerDirectoryTest, AfterTheLastIsRecordedTheLogIsRemovedBeforeTheFile) 
 TEST_F(ServerDirectoryTest, WhatIsNotedAlreadyIsNotWrittenAgain) {
   const std::string name = AddServer(ServerRole::kUser);
   ASSERT_OK(servers_->Fence(name));
-  const auto generation = [&] { return session_->Read(ServerLock::FileOf(name))->generation; };
+  const auto generation = [&] { return session_->Read(ServerRecord::FileOf(name))->generation; };
   const uint64_t fenced = generation();
   ASSERT_OK(servers_->Fence(name));
   EXPECT_EQ(generation(), fenced);
-  ASSERT_OK(servers_->RecordLast(name, 77));
-  ASSERT_OK(servers_->RecordFlushed(name, 70));
+  ASSERT_OK(servers_->Record(name, EndAt(77)));
+  ASSERT_OK(servers_->Record(name, Flushed(70)));
   const uint64_t noted = generation();
   EXPECT_NE(noted, fenced);
-  ASSERT_OK(servers_->RecordLast(name, 77));
-  ASSERT_OK(servers_->RecordFlushed(name, 70));
-  ASSERT_OK(servers_->RecordFlushed(name, 69));
+  ASSERT_OK(servers_->Record(name, EndAt(77)));
+  ASSERT_OK(servers_->Record(name, Flushed(70)));
+  ASSERT_OK(servers_->Record(name, Flushed(69)));
   EXPECT_EQ(generation(), noted);
-  ASSERT_OK(servers_->RecordLast(name, 76));
+  ASSERT_OK(servers_->Record(name, EndAt(76)));
   EXPECT_NE(generation(), noted);
   ASSERT_OK(servers_->RecordDone(name));
   const uint64_t done = generation();
-  ASSERT_OK(servers_->RecordLast(name, 5));  // nothing of it is needed any more
-  ASSERT_OK(servers_->RecordFlushed(name, 78));
+  ASSERT_OK(servers_->Record(name, EndAt(5)));  // nothing of it is needed any more
+  ASSERT_OK(servers_->Record(name, Flushed(78)));
   EXPECT_EQ(generation(), done);
-  ASSERT_OK_AND_ASSIGN(const ServerDirectory::Needed needed, servers_->NeededOf(name));
-  EXPECT_FALSE(needed.is_needed);
+  ASSERT_OK_AND_ASSIGN(const ServerRecord record, servers_->RecordOf(name));
+  EXPECT_TRUE(record.is_done);
 }
 
 TEST_F(ServerDirectoryTest, AStrayLogIsOfAServerWithoutAFileUntilItIsRemoved) {
@@ -300,10 +307,10 @@ TEST_F(ServerDirectoryTest, AnErrorOfAnyStepIsReturnedAndTheNextTrySucceeds) {
   const Step steps[] = {
       [](ServerDirectory* servers, const std::string& name) { return servers->Fence(name); },
       [](ServerDirectory* servers, const std::string& name) {
-        return servers->RecordLast(name, 77);
+        return servers->Record(name, EndAt(77));
       },
       [](ServerDirectory* servers, const std::string& name) {
-        return servers->RecordFlushed(name, 70);
+        return servers->Record(name, Flushed(70));
       },
       [](ServerDirectory* servers, const std::string& name) { return servers->RecordDone(name); },
       [](ServerDirectory* servers, const std::string& name) { return servers->Remove(name); },
@@ -368,8 +375,8 @@ TEST_F(ServerDirectoryTest, AServerWhoseFileCannotBeReadIsAnError) {
   lock_service_->ExpireLapsedSessions();
   ServerDirectory without_session(&file_system_, session_.get(), directory_);
   EXPECT_FALSE(without_session.Fence(name).ok());
-  EXPECT_FALSE(without_session.RecordLast(name, 5).ok());
-  EXPECT_FALSE(without_session.RecordFlushed(name, 5).ok());
+  EXPECT_FALSE(without_session.Record(name, EndAt(5)).ok());
+  EXPECT_FALSE(without_session.Record(name, Flushed(5)).ok());
   EXPECT_FALSE(without_session.RecordDone(name).ok());
   EXPECT_FALSE(without_session.Remove(name).ok());
   EXPECT_TRUE(file_system_.FileExists(directory_.log_of(name)));
@@ -380,8 +387,8 @@ TEST_F(ServerDirectoryTest, AFileThatIsDamagedMeanwhileIsAnErrorAndNotOverwritte
   ASSERT_OK(servers_->Fence(name));
   file_system_.SetContents("/db/lockservice/servers/" + name, "rubbish");
   EXPECT_STATUS(kDataLoss, name, servers_->Fence(name));
-  EXPECT_STATUS(kDataLoss, name, servers_->RecordLast(name, 5));
-  EXPECT_STATUS(kDataLoss, name, servers_->NeededOf(name));
+  EXPECT_STATUS(kDataLoss, name, servers_->Record(name, EndAt(5)));
+  EXPECT_STATUS(kDataLoss, name, servers_->RecordOf(name));
   EXPECT_STATUS(kDataLoss, name, servers_->Remove(name));
   EXPECT_EQ(file_system_.Contents("/db/lockservice/servers/" + name), "rubbish");
 }

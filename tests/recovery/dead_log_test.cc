@@ -16,6 +16,7 @@
 #include "commitlog/commit_log.h"
 #include "commitlog/log_format.h"
 #include "recovery/batch_recovery.h"
+#include "recovery/server_record.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -277,7 +278,7 @@ class BatchRecoveryTest : public DeadLogTest {
 };
 
 TEST_F(BatchRecoveryTest, ALogEndsBeforeAnIncompleteBatch) {
-  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+  EXPECT_THAT(SettleBatches(logs_), ElementsAre(logs_[0].get()));
   EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2));
   EXPECT_THAT(Read(*logs_[1]), ElementsAre(1, 2));
 }
@@ -303,7 +304,7 @@ TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherLogReachesItsEnd) {
     auto b = DeadLog::Sort(&file_system_, "b", "/db/" + other, {});
     ASSERT_OK(b);
     logs.push_back(*std::move(b));
-    const auto shortened = SettleBatches(logs, {});
+    const auto shortened = SettleBatches(logs);
     if (last == 4) {
       EXPECT_THAT(shortened, IsEmpty());
       EXPECT_THAT(Read(*logs[0]), ElementsAre(1, 3, 4));
@@ -314,29 +315,28 @@ TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherLogReachesItsEnd) {
   }
 }
 
-TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherWasFlushedOrItsLogIsNotWhole) {
-  for (const DeadLog::Options& options :
-       {DeadLog::Options{.flushed = 5}, DeadLog::Options{.is_whole = false}}) {
+TEST_F(BatchRecoveryTest, APartIsCompleteIfTheOtherWasFlushed) {
+  for (const SequenceNumber flushed : {SequenceNumber{5}, kMaxSequence}) {
     logs_[0] = Sort("a");
-    logs_[1] = Sort("b", options);
-    EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
+    logs_[1] = Sort("b", {.record = {.flushed = flushed}});
+    EXPECT_THAT(SettleBatches(logs_), IsEmpty());
     EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2, 3, 4, 6));
   }
   logs_[0] = Sort("a");
-  logs_[1] = Sort("b", {.flushed = 4});
-  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+  logs_[1] = Sort("b", {.record = {.flushed = 4}});
+  EXPECT_THAT(SettleBatches(logs_), ElementsAre(logs_[0].get()));
   EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2));
   // What is flushed of an incomplete part need not be read, and later mutations are.
-  logs_[0] = Sort("a", {.flushed = 4});
+  logs_[0] = Sort("a", {.record = {.flushed = 4}});
   logs_[1] = Sort("b");
-  EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
-  logs_[0] = Sort("a", {.flushed = 3});
-  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+  EXPECT_THAT(SettleBatches(logs_), IsEmpty());
+  logs_[0] = Sort("a", {.record = {.flushed = 3}});
+  EXPECT_THAT(SettleBatches(logs_), ElementsAre(logs_[0].get()));
   // Nor does a part matter that is behind the end of its log, and one before it does.
-  logs_[0] = Sort("a", {.last = 3});
-  EXPECT_THAT(SettleBatches(logs_, {}), IsEmpty());
-  logs_[0] = Sort("a", {.last = 4});
-  EXPECT_THAT(SettleBatches(logs_, {}), ElementsAre(logs_[0].get()));
+  logs_[0] = Sort("a", {.record = {.last = 3}});
+  EXPECT_THAT(SettleBatches(logs_), IsEmpty());
+  logs_[0] = Sort("a", {.record = {.last = 4}});
+  EXPECT_THAT(SettleBatches(logs_), ElementsAre(logs_[0].get()));
 }
 
 // A log that ends earlier takes parts from others, whichever is looked at first.
@@ -361,7 +361,7 @@ TEST_F(BatchRecoveryTest, ALogThatEndsBeforeAPartEndsTheLogsThatNeedIt) {
     std::vector<std::unique_ptr<DeadLog>> logs;
     for (const std::string& server : {a, b, c}) logs.push_back(Sort(server));
     if (is_reversed) std::swap(logs[0], logs[2]);
-    EXPECT_EQ(SettleBatches(logs, {}).size(), 2u);
+    EXPECT_EQ(SettleBatches(logs).size(), 2u);
     EXPECT_THAT(Read(*logs[is_reversed ? 2 : 0]), ElementsAre(1));
     EXPECT_THAT(Read(*logs[1]), ElementsAre(2));
   }
@@ -371,13 +371,34 @@ TEST_F(BatchRecoveryTest, ALogThatEndsBeforeAPartEndsTheLogsThatNeedIt) {
 TEST_F(BatchRecoveryTest, APartOfAServerWhoseLogIsNotReadIsComplete) {
   std::vector<std::unique_ptr<DeadLog>> one;
   one.push_back(std::move(logs_[0]));
-  EXPECT_THAT(SettleBatches(one, {}), IsEmpty());
+  EXPECT_THAT(SettleBatches(one), IsEmpty());
   EXPECT_THAT(Read(*one[0]), ElementsAre(1, 2, 3, 4, 6));
 }
 
 TEST_F(BatchRecoveryTest, AVoidBatchIsSkippedAndWhatFollowsItIsRead) {
-  EXPECT_THAT(SettleBatches(logs_, {{.first = 3, .last = 5}}), IsEmpty());
-  EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2, 6));
+  // Whichever record says so: the process may have died before all of them did.
+  for (const size_t i : {0, 1}) {
+    logs_[0] = Sort("a");
+    logs_[1] = Sort("b");
+    ServerRecord record = logs_[i]->record();
+    record.void_batches = {{.first = 3, .last = 5}};
+    logs_[i]->set_record(record);
+    EXPECT_THAT(SettleBatches(logs_), IsEmpty());
+    EXPECT_THAT(Read(*logs_[0]), ElementsAre(1, 2, 6));
+    EXPECT_EQ(logs_[0]->record(), record);
+    EXPECT_EQ(logs_[1]->record(), record);
+  }
+}
+
+// Other ranges than that of the incomplete batch change nothing.
+TEST_F(BatchRecoveryTest, OnlyTheVoidBatchIsSkipped) {
+  ServerRecord record;
+  record.void_batches = {{.first = 1, .last = 1}, {.first = 6, .last = 9}};
+  logs_[1]->set_record(record);
+  EXPECT_THAT(SettleBatches(logs_), ElementsAre(logs_[0].get()));
+  EXPECT_THAT(Read(*logs_[0]), ElementsAre(2));
+  EXPECT_THAT(Read(*logs_[1]), ElementsAre(2));
+  EXPECT_EQ(logs_[0]->record().last, 2u);
 }
 
 }  // namespace

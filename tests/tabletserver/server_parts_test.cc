@@ -16,7 +16,7 @@
 #include "commit/batch_log_sync.h"
 #include "commit/server_lock.h"
 #include "lockservice/local_lock_service.h"
-#include "recovery/void_batches.h"
+#include "recovery/server_record.h"
 #include "support/expect_status.h"
 #include "support/server_fixture.h"
 #include "support/test_clock.h"
@@ -50,7 +50,7 @@ class ServerLockTest : public testing::Test {
     return taken.ok() && taken->has_value();
   }
 
-  const std::string file_ = ServerLock::FileOf("one");
+  const std::string file_ = ServerRecord::FileOf("one");
   InMemoryFileSystem file_system_;
   TestClock clock_{1'000'000'000};
   std::unique_ptr<LocalLockService> service_;
@@ -91,8 +91,6 @@ TEST_F(ServerLockTest, ALostLockIsTakenAgainUnlessAnotherSessionHasIt) {
 }
 
 TEST_F(ServerLockTest, EndsWhenItsFileIsFenced) {
-  EXPECT_TRUE(ServerLock::IsFenced("fenced 7"));
-  EXPECT_FALSE(ServerLock::IsFenced(""));
   LoseSession();
   ASSERT_TRUE(MasterTakesLock());
   ASSERT_OK(master_->Write(file_, "fenced").status());
@@ -184,64 +182,6 @@ TEST_F(StallLimitsTest, AnotherReasonIsReportedOnceItHasLasted) {
   EXPECT_EQ(Note(kRuns, kTick, end), "");
   // An earlier time by another thread's clock.
   EXPECT_EQ(Note(kRuns, absl::ZeroDuration(), -absl::Seconds(10)), "");
-}
-
-// --- Void batches ---
-
-class VoidBatchFaultsTest : public testing::Test {
- protected:
-  void SetUp() override {
-    ASSERT_OK_AND_ASSIGN(service_, LocalLockService::Open(&faulty_, "/ls", &clock_));
-    ASSERT_OK_AND_ASSIGN(session_, service_->OpenSession({}));
-    batches_ = std::make_unique<VoidBatches>(session_.get());
-  }
-  // As the next process reads them.
-  size_t Loaded() {
-    VoidBatches read(session_.get());
-    EXPECT_OK(read.Load());
-    return read.All().size();
-  }
-
-  InMemoryFileSystem disk_;
-  FaultyFileSystem faulty_{&disk_};
-  TestClock clock_{1000};
-  std::unique_ptr<LocalLockService> service_;
-  std::unique_ptr<LockSession> session_;
-  std::unique_ptr<VoidBatches> batches_;
-};
-
-TEST_F(VoidBatchFaultsTest, WhatCouldNotBeWrittenIsWrittenLater) {
-  faulty_.FailCalls({{FileCall::kNewWritableFile}, ""}, absl::UnavailableError("no file"));
-  EXPECT_STATUS(kUnavailable, "the file void_batches", batches_->Add({.first = 3, .last = 5}));
-  EXPECT_STATUS(kUnavailable, "no file", batches_->WritePending({}));
-  faulty_.ClearFaults();
-  EXPECT_EQ(Loaded(), 0u);
-  ASSERT_OK(batches_->WritePending({}));
-  EXPECT_EQ(Loaded(), 1u);
-  faulty_.CountCalls();
-  EXPECT_OK(batches_->WritePending({}));  // nothing is pending any more
-  EXPECT_EQ(faulty_.calls(), 0u);
-  ASSERT_OK(batches_->Clear());
-  EXPECT_TRUE(batches_->All().empty());
-  EXPECT_EQ(Loaded(), 0u);
-  faulty_.CountCalls();
-  EXPECT_OK(batches_->Clear());
-  EXPECT_EQ(faulty_.calls(), 0u);
-}
-
-TEST_F(VoidBatchFaultsTest, AFileThatIsGoneCanBeCleared) {
-  ASSERT_OK(batches_->Add({.first = 3, .last = 5}));
-  ASSERT_OK(session_->Remove(std::string(VoidBatches::kFile)));
-  EXPECT_OK(batches_->Clear());
-  EXPECT_TRUE(batches_->All().empty());
-}
-
-TEST_F(VoidBatchFaultsTest, ABatchHasTheNumbersFromItsFirstToItsLast) {
-  const VoidBatches::Batch batch{.first = 3, .last = 5};
-  EXPECT_FALSE(batch.has(2));
-  EXPECT_TRUE(batch.has(3));
-  EXPECT_TRUE(batch.has(5));
-  EXPECT_FALSE(batch.has(6));
 }
 
 // --- Logs with parts of batches ---
