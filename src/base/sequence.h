@@ -15,6 +15,15 @@ namespace bigtable {
 using SequenceNumber = uint64_t;
 inline constexpr SequenceNumber kMaxSequence = (uint64_t{1} << 56) - 1;
 
+// Both ends are in it.
+struct SequenceRange {
+  SequenceNumber first = 0;
+  SequenceNumber last = 0;
+
+  bool has(SequenceNumber sequence) const { return first <= sequence && sequence <= last; }
+  friend bool operator==(const SequenceRange&, const SequenceRange&) = default;
+};
+
 // The operations of one mutation are numbered from 0 in call order.
 inline constexpr uint32_t kMaxOrdinal = (uint32_t{1} << 24) - 1;
 

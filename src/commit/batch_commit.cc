@@ -340,7 +340,14 @@ void BatchCommit::ApplyToMemtables(const Write& write) {
     const BatchMutation& mutation = write.request.mutations[i];
     mutation.server->ApplyLogged(mutation.tablet, mutation.mutation.row, write.logged[i]);
   }
-  for (const ServerPart& part : write.parts) servers_[part.server].applied = part.last;
+  for (const ServerPart& part : write.parts) {
+    servers_[part.server].applied = part.last;
+    if (!write.is_logged()) continue;  // after a crash it may be there in part
+    for (const size_t i : part.mutations) {
+      const SequenceNumber first = part.last - part.mutations.size() + 1;
+      write.request.mutations[i].tablet->writer()->EndBatch(first, part.last);
+    }
+  }
 }
 
 void BatchCommit::Publish() {

@@ -28,6 +28,7 @@ struct GroupWriter::Write final : GroupCommit::Request {
   const WriteRequest& request;
   int64_t queued_at = 0;    // if it is measured
   bool superseded = false;  // the tablet was, before the write's turn
+  SequenceRange batch;      // that is in the log; empty (last is 0) if there is none
 };
 
 GroupWriter::GroupWriter(const Parts& parts, uint64_t max_log_bytes, std::function<void()> wake)
@@ -180,7 +181,11 @@ void GroupWriter::FinishGroup(Group group, absl::Status status) {
     RecordTimes(group, times_);
   }
   for (GroupCommit::Request* request : group) {
-    parts_.rotation->RotateFull(static_cast<Write*>(request)->request.tablet);
+    Tablet* const tablet = static_cast<Write*>(request)->request.tablet;
+    if (const auto& [first, last] = static_cast<Write*>(request)->batch; last != 0) {
+      tablet->writer()->EndBatch(first, last);
+    }
+    parts_.rotation->RotateFull(tablet);
   }
   LimitLog();
 }
@@ -355,6 +360,7 @@ absl::Status GroupWriter::LogBatch(Write* write) {
     std::fill(write->request.statuses.begin(), write->request.statuses.end(), refused);
     return absl::OkStatus();
   }
+  write->batch = {insertions_[first].logged.sequence, insertions_.back().logged.sequence};
   if (record.segment == nullptr) return absl::OkStatus();
   for (size_t i = 0; i < batch_.mutations(); ++i) {
     Logged& logged = insertions_[first + i].logged;

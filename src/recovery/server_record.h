@@ -43,14 +43,6 @@
 
 namespace bigtable {
 
-struct SequenceRange {
-  SequenceNumber first = 0;
-  SequenceNumber last = 0;
-
-  bool has(SequenceNumber sequence) const { return first <= sequence && sequence <= last; }
-  friend bool operator==(const SequenceRange&, const SequenceRange&) = default;
-};
-
 // A plain value.
 struct ServerRecord {
   static constexpr std::string_view kDirectory = "servers";

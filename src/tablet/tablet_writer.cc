@@ -111,6 +111,13 @@ void TabletWriter::AddOfFamily(const FamilyLayout& family, FamilySlot* slot,
   Add(slot->group, sequence, value, owner);
 }
 
+void TabletWriter::EndBatch(SequenceNumber first, SequenceNumber last) {
+  ABSL_ASSERT(first <= last && "a batch has a mutation");
+  for (Memtable* const memtable : active_) {
+    if (memtable->last_sequence() >= first) memtable->RecordBatchEnd(last);
+  }
+}
+
 uint64_t TabletWriter::bytes() const {
   uint64_t bytes = 0;
   for (const Memtable* memtable : active_) bytes += memtable->bytes();

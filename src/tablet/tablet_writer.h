@@ -47,6 +47,11 @@ class TabletWriter {
   void Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
+  // The mutations from `first` to `last`, some of which were applied here, are a batch: they are
+  // kept together or not at all.
+  void EndBatch(SequenceNumber first, SequenceNumber last)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+
   // Adds the place where Apply will insert this mutation to `search`; with several locality groups,
   // that of its first operation.
   void AddTo(GroupSearch* search, std::string_view row, std::string_view operations) const

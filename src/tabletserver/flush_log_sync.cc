@@ -39,13 +39,13 @@ absl::StatusOr<SequenceNumber> FlushLogSync::SyncFor(absl::Span<const ImmutableM
 }
 
 bool FlushLogSync::IsNeeded(absl::Span<const ImmutableMemtables> flushed) const {
-  SequenceNumber last = 0;
+  SequenceNumber last = 0;  // what has to survive with these
   // The halves of a split tablet share memtables. Such a memtable counts once for each half.
   std::set<std::pair<const Tablet*, const Memtable*>> these;
   for (const ImmutableMemtables& immutable : flushed) {
     ABSL_ASSERT(!immutable.memtables.empty() && "a group that is flushed has a memtable");
-    last = std::max(last, immutable.memtables.front()->last_sequence());
     for (const Ref<Memtable>& memtable : immutable.memtables) {
+      last = std::max(last, memtable->last_together());
       these.emplace(immutable.tablet.get(), memtable.get());
     }
   }

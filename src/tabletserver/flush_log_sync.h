@@ -1,8 +1,9 @@
 // The logs that are synced before a flush is committed (TabletEnvironment::sync_log):
 //
 //   1. The log of the server itself, if a memtable that is not part of the flush has an older
-//      mutation. The flush makes its memtables durable, and recovered writes are a prefix of their
-//      order. What was rotated at the same sequence number is flushed together, and needs no sync.
+//      mutation, or a later one of a batch that is in the flush. The flush makes its memtables
+//      durable, recovered writes are a prefix of their order, and batches are whole. What was
+//      rotated at the same sequence number is flushed together, and needs no sync.
 //   2. The logs with which that one is linked by parts of batches (commit/batch_log_sync.h).
 //
 // A log that cannot be synced fails the flush, unless this thread resumes the server of the log
@@ -43,8 +44,8 @@ class FlushLogSync {
   absl::StatusOr<SequenceNumber> SyncFor(absl::Span<const ImmutableMemtables> flushed);
 
  private:
-  // Whether other memtables have mutations that are older than the last one of these, and that may
-  // not be durable.
+  // Whether other memtables have mutations that may not be durable, and that are older than the
+  // last one of these, or of a batch with it.
   bool IsNeeded(absl::Span<const ImmutableMemtables> flushed) const;
 
   const TabletEnvironment* const environment_;

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
@@ -168,6 +169,26 @@ TEST(RandomBatchCrashTest, BatchesAreWholeAfterFaultsAndCrashes) {
       Settle(found, &operations);
     }
   });
+}
+
+// What is flushed of a batch is durable, and the rest of it is in the log of the same server. All
+// memtables are new, so no older mutation makes the flush sync the log.
+TEST(BatchCrashTest, AFlushOfAPartOfABatchKeepsTheRestOfIt) {
+  for (const size_t flushed : {0, 3, 5}) {  // a place of each table
+    SCOPED_TRACE(flushed);
+    BatchMachine machine(std::make_unique<InMemoryFileSystem>(), true);
+    ASSERT_OK(machine.Start(1));
+    std::vector<BatchOperation> operations(2, {.places = {0, 1, 2, 3, 4, 5}});
+    ASSERT_OK(machine.Apply(&operations[0], 0, Durability::kSync));
+    for (const char* const table : {"t", "u", "v"}) ASSERT_OK(machine.database()->Flush(table));
+    ASSERT_OK(machine.Apply(&operations[1], 1, Durability::kBuffered));
+    ASSERT_OK(machine.database()->Flush(kBatchPlaces[flushed].table));
+    BatchMachine after(machine.Crash(1, Unsynced::kNothing), true);
+    ASSERT_OK(after.Start(2));
+    for (const std::set<size_t>& found : after.Read()) {
+      EXPECT_THAT(found, testing::ElementsAre(0, 1));
+    }
+  }
 }
 
 // The death of the process at each step of a batch, which the calls of an unmapped log stand for:

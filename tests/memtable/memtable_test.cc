@@ -337,7 +337,13 @@ TEST_F(MemtableTest, ValuesAreCopied) {
 }
 
 TEST_F(MemtableTest, ItsSequenceNumbersAreTheSmallestAndTheLargestInAnyOrder) {
+  EXPECT_EQ(memtable_->last_together(), 0u);
   for (const SequenceNumber sequence : {7u, 11u, 5u, 8u}) memtable_->RecordSequence(sequence);
+  EXPECT_EQ(memtable_->last_together(), 11u);
+  memtable_->RecordBatchEnd(13);
+  memtable_->RecordBatchEnd(12);
+  EXPECT_EQ(memtable_->last_together(), 13u);
+  EXPECT_EQ(memtable_->last_sequence(), 11u);
   EXPECT_EQ(memtable_->first_sequence(), 5u);
   EXPECT_EQ(memtable_->last_sequence(), 11u);
 }

@@ -2,14 +2,17 @@
 #include "tabletserver/flush_log_sync.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "commit/batch_log_sync.h"
+#include "commit/batch_writer.h"
 #include "commitlog/commit_log.h"
 #include "support/expect_status.h"
 #include "support/server_fixture.h"
@@ -73,6 +76,65 @@ TEST_F(FlushLogSyncTest, MemtablesRotatedAtDifferentTimesNeedASync) {
   ASSERT_OK(Write("row", "v", kOtherTableId));
   server_->rotation().RotateAll(other.get());
   ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
+}
+
+// The log has a batch as a whole or not at all, so what is flushed of it needs the rest.
+TEST_F(FlushLogSyncTest, ALaterMutationOfAFlushedBatchNeedsASync) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  VoidBatches void_batches(nullptr);
+  BatchLogSync links;
+  BatchWriter writer(&sequences_, &void_batches, &links);
+  std::string operations;
+  AppendOperation(&operations, {.family = "f", .qualifier = "q", .value = "v"});
+  const auto apply = [&](Durability durability) {
+    const BatchMutation mutations[] = {
+        {&server_->writer(), tablet_.get(), tablet_->writer()->layout(), {"row", operations}},
+        {&server_->writer(), other.get(), other->writer()->layout(), {"row", operations}}};
+    std::optional<size_t> superseded;
+    return writer.Apply({.mutations = mutations, .durability = durability}, &superseded);
+  };
+  const auto flush = [&](Tablet* tablet) {
+    server_->rotation().RotateAll(tablet);
+    EXPECT_OK(background_.FlushNow(server_.get()));
+    return server_->log().statistics().syncs;
+  };
+  // The mutation of the other tablet has the larger number.
+  ASSERT_OK(apply(Durability::kBuffered));
+  EXPECT_EQ(flush(tablet_.get()), 1u);
+  EXPECT_EQ(flush(other.get()), 1u);  // nothing else is left
+  // Together they need no sync, nor does a batch that is in no log.
+  ASSERT_OK(apply(Durability::kBuffered));
+  server_->rotation().RotateEverything();
+  ASSERT_OK(background_.FlushNow(server_.get()));
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
+  ASSERT_OK(apply(Durability::kNone));
+  EXPECT_EQ(flush(tablet_.get()), 1u);
+}
+
+// The groups of a tablet may be too many for one commit to METADATA.
+TEST_F(FlushLogSyncTest, ABatchOfOneTabletNeedsASyncForItsOtherGroups) {
+  TableSchema schema;
+  schema.locality_groups["second"] = {};
+  schema.families["f"] = {};
+  schema.families["g"] = {.locality_group = "second"};
+  ASSERT_OK_AND_ASSIGN(const TableLayout layout, MakeTableLayout("u", kOtherTableId, schema));
+  ASSERT_OK_AND_ASSIGN(
+      const std::shared_ptr<Tablet> tablet,
+      Tablet::Open(server_->environment(), std::make_shared<const TableLayout>(layout), {}));
+  server_->AddTablet(tablet);
+  std::string first, second;
+  AppendOperation(&first, {.family = "f", .qualifier = "q", .value = "v"});
+  AppendOperation(&second, {.family = "g", .qualifier = "q", .value = "v"});
+  ASSERT_OK(Apply(kOtherTableId, {{"a", first}, {"b", second}}));
+  server_->rotation().RotateAll(tablet.get());
+  const std::vector<ImmutableMemtables> groups = ImmutableMemtablesOf(tablet);
+  ASSERT_EQ(groups.size(), 2u);
+  FlushLogSync sync(server_->environment(), &server_->tablets(), &server_->log(),
+                    &server_->write_error(), nullptr);
+  ASSERT_OK(sync.SyncFor(groups).status());
+  EXPECT_EQ(server_->log().statistics().syncs, 0u);
+  ASSERT_OK(sync.SyncFor({&groups[0], 1}).status());
   EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
