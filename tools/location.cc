@@ -1,11 +1,15 @@
 #include "tools/location.h"
 
 #include <cstdlib>
+#include <memory>
+#include <ostream>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 #include "bigtable/remote.h"
@@ -82,6 +86,35 @@ absl::StatusOr<RemoteOptions> RemoteOptionsOf(const Location& location) {
   return options;
 }
 
+// Tells a person why nothing seems to happen. Thread-safe.
+class RetryNotice {
+ public:
+  RetryNotice(std::ostream* stream, const Location& location)
+      : stream_(stream), server_(location.ServerName()) {}
+
+  void Show(const absl::Status& error, absl::Duration pause) {
+    const absl::MutexLock lock(&mutex_);
+    const absl::Time now = absl::Now();
+    // The first pauses are short, and most errors have passed after them. A call after a while
+    // without any begins anew.
+    if (now - last_retry_ > 2 * last_pause_ + absl::Seconds(1)) next_ = now + absl::Seconds(1);
+    last_retry_ = now;
+    last_pause_ = pause;
+    if (now + pause < next_) return;
+    *stream_ << "bigtable: server " << server_ << " is tried again: " << MessageOf(error) << "\n"
+             << std::flush;
+    next_ = now + absl::Seconds(1);
+  }
+
+ private:
+  std::ostream* const stream_;
+  const std::string server_;
+  absl::Mutex mutex_;
+  absl::Time last_retry_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::Duration last_pause_ ABSL_GUARDED_BY(mutex_);
+  absl::Time next_ ABSL_GUARDED_BY(mutex_);
+};
+
 absl::Status CheckSecurity(const Location& location) {
   if (location.client_certificate.empty() != location.client_key.empty()) {
     return UsageError("--client-certificate and --client-key must be given together");
@@ -144,9 +177,16 @@ absl::Status SettleLocation(bool may_be_server, Location* location) {
   return CheckServer(location->server);
 }
 
-absl::StatusOr<std::unique_ptr<Database>> ConnectTo(const Location& location) {
-  TOOLS_ASSIGN_OR_RETURN(const RemoteOptions options, RemoteOptionsOf(location));
+absl::StatusOr<std::unique_ptr<Database>> ConnectTo(const Location& location,
+                                                    [[maybe_unused]] std::ostream* progress) {
+  TOOLS_ASSIGN_OR_RETURN(RemoteOptions options, RemoteOptionsOf(location));
 #ifdef BIGTABLE_TOOLS_HAS_REMOTE
+  if (progress != nullptr) {
+    options.on_retry = [notice = std::make_shared<RetryNotice>(progress, location)](
+                           const absl::Status& error, absl::Duration pause) {
+      notice->Show(error, pause);
+    };
+  }
   // The statuses of calls say what is wrong; gRPC would log it too.
   setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   absl::StatusOr<std::unique_ptr<Database>> database = Connect(location.server, options);

@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_TOOLS_LOCATION_H_
 #define BIGTABLE_TOOLS_LOCATION_H_
 
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,9 +48,12 @@ absl::Status SettleLocation(bool may_be_server, Location* location);
 // A message of bigtable::remote with the options of the command line in the place of its own.
 std::string WithNamesOfOptions(std::string_view message);
 
-// The database on the server of the location. UsageError names the option that is wrong, or that
-// this program was built without bigtable::remote. NotFound: a file of the options.
-absl::StatusOr<std::unique_ptr<Database>> ConnectTo(const Location& location);
+// The database on the server of the location. A call that is tried again for more than a second
+// says so on `progress`, about once a second, unless that is null. UsageError names the option that
+// is wrong, or that this program was built without bigtable::remote. NotFound: a file of the
+// options.
+absl::StatusOr<std::unique_ptr<Database>> ConnectTo(const Location& location,
+                                                    std::ostream* progress = nullptr);
 
 }  // namespace bigtable::tools
 

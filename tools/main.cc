@@ -129,10 +129,10 @@ ExitCode Run(const ParsedVerb& parsed, const GlobalOptions& global) {
 }
 
 // What is wrong with a command line without a verb.
-std::string NoVerb(const CLI::App& app, int argc, char** argv,
+std::string NoVerb(const CLI::App& app, const std::vector<std::string>& words,
                    const std::vector<std::string>& verbs) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     // The first word that is no option, nor the value of one, should have been the verb.
     const CLI::Option* const option =
         word.starts_with("-") ? app.get_option_no_throw(word) : nullptr;
@@ -145,13 +145,12 @@ std::string NoVerb(const CLI::App& app, int argc, char** argv,
 
 // CLI11 reports a wrong command line, and --help, by throwing: nothing else here throws.
 int ExitAfterParseError(const CLI::App& app, const std::vector<std::string>& verbs,
-                        const CLI::ParseError& error, int argc, char** argv) {
+                        const CLI::ParseError& error, const std::vector<std::string>& words) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
   const std::vector<CLI::App*> used = app.get_subcommands();
   const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
   if (used.empty()) {
-    std::cerr << "bigtable: " << (lacks_value ? error.what() : NoVerb(app, argc, argv, verbs))
-              << "\n";
+    std::cerr << "bigtable: " << (lacks_value ? error.what() : NoVerb(app, words, verbs)) << "\n";
   } else {
     std::cerr << "bigtable " << used[0]->get_name() << ": " << error.what() << "\n";
   }
@@ -199,8 +198,23 @@ void AddGlobalOptions(CLI::App* app, GlobalOptions* global) {
   AddServerOptions(app, &session.location);
 }
 
+// `bigtable help VERB` is `bigtable VERB --help`, and `bigtable help` is `bigtable --help`. False:
+// there is no such verb, which is reported.
+bool ReadHelp(const std::vector<std::string>& verbs, std::vector<std::string>* words) {
+  if (words->empty() || words->front() != "help") return true;
+  words->erase(words->begin());
+  if (!words->empty() && std::find(verbs.begin(), verbs.end(), words->front()) == verbs.end()) {
+    std::cerr << "bigtable help: there is no verb " << Quoted(words->front())
+              << DidYouMean(words->front(), verbs) << "\nSee `bigtable --help`.\n";
+    return false;
+  }
+  words->push_back("--help");
+  return true;
+}
+
 int Main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
+  std::vector<std::string> words(argv + 1, argv + argc);
   CLI::App app("Works on a bigtable database, in a directory or on a server.", "bigtable");
   app.set_version_flag("--version", std::string("bigtable ") + BIGTABLE_VERSION);
   app.require_subcommand(1);
@@ -209,7 +223,7 @@ int Main(int argc, char** argv) {
       "Examples:\n"
       "  bigtable --directory /tmp/web createtable webtable families=anchor,contents\n"
       "  bigtable --server 127.0.0.1:8086 read webtable prefix=com.cnn\n\n"
-      "`bigtable VERB --help` describes a verb, with examples. Exit codes: 0 done, 1 the database "
+      "`bigtable help VERB` describes a verb, with examples. Exit codes: 0 done, 1 the database "
       "refused or failed,\n2 wrong usage, 3 nothing found. Words that begin with - follow --.");
 
   GlobalOptions global;
@@ -222,10 +236,11 @@ int Main(int argc, char** argv) {
     verbs.push_back({.verb = std::move(verb)});
     AddVerb(&app, &verbs.back());
   }
+  if (!ReadHelp(names, &words)) return kUsage;
   try {
-    app.parse(argc, argv);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes the last first
   } catch (const CLI::ParseError& error) {
-    return ExitAfterParseError(app, names, error, argc, argv);
+    return ExitAfterParseError(app, names, error, words);
   }
   for (const ParsedVerb& parsed : verbs) {
     if (parsed.app->parsed()) return Run(parsed, global);

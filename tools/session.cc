@@ -39,7 +39,8 @@ absl::StatusOr<Database*> Session::OpenOrCreate() { return Open({}); }
 
 absl::StatusOr<Database*> Session::Open(const DatabaseOptions& options) {
   absl::StatusOr<std::unique_ptr<Database>> database =
-      options_.location.is_server() ? ConnectTo(options_.location) : OpenDirectory(options);
+      options_.location.is_server() ? ConnectTo(options_.location, quiet() ? nullptr : err_)
+                                    : OpenDirectory(options);
   if (!database.ok()) return database.status();
   database_ = *std::move(database);
   return database_.get();

@@ -15,10 +15,12 @@
 #define BIGTABLE_REMOTE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
@@ -57,6 +59,11 @@ struct RemoteOptions {
   // How long a call is tried again, after errors that may pass, if its own deadline is not earlier.
   // Only calls that may be made twice are: see docs/remote.md.
   absl::Duration retry_for = absl::Minutes(1);
+  // Called in the thread of the call before it is tried again, with the error of the last attempt
+  // and the pause that follows. For a program that shows why it waits. It may be called in several
+  // threads at a time, and must not call the database. What it throws ends the call, as Unknown.
+  // Null: nothing is called.
+  std::function<void(const absl::Status& error, absl::Duration pause)> on_retry = {};
   // An attempt from which nothing has come for this long has failed.
   absl::Duration attempt_timeout = absl::Seconds(20);
 

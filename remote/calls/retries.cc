@@ -8,6 +8,7 @@
 
 #include "bigtable/quota.h"
 
+#include "base/catch_thrown.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "remote/calls/poll_interval.h"
@@ -57,6 +58,9 @@ absl::Status Retries::Pause(const absl::Status& error) {
   pause_ = PauseAfter(pause_);
   // The next attempt would come too late.
   if (wait >= std::min(end_.left(), limits_->deadline.left())) return error;
+  if (const auto& on_retry = connection_->options().on_retry) {
+    BT_RETURN_IF_ERROR(CatchThrown("RemoteOptions::on_retry", [&] { on_retry(error, wait); }));
+  }
   const Deadline next = Deadline::In(wait);
   while (!next.has_passed()) {
     absl::SleepFor(std::clamp(next.left(), absl::ZeroDuration(), kPollInterval));

@@ -65,8 +65,10 @@ void BackgroundWork::RecordCompaction(const Work& work, const CompactionOutcome&
     failures = failed.pause.failures();
   }
   work.tablet->SetMayPickOther(true);
-  info_log_->Warning("a compaction of table ", work.tablet->table_id(), ", group ", work.group,
-                     " has failed, try ", failures, ": ", ToStd(status.message()));
+  const EventLocation location = LocationOf(*work.tablet, *work.tablet->Layout(), work.group);
+  info_log_->Warning("a compaction of table ", location.table, ", locality group ",
+                     location.locality_group, " has failed, try ", failures, ": ",
+                     ToStd(status.message()));
   if (outcome.unreadable_file == 0) return;
   // ResourceExhausted: there was no room for an open file, which proves nothing about the file.
   if (failures >= kMostReadTries && !absl::IsResourceExhausted(status)) {
@@ -81,7 +83,7 @@ void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,
     MutexLock lock(&mutex_);
     failed_compactions_.erase(work.id());
   }
-  info_log_->Error("SSTable ", number, " of table ", work.tablet->table_id(),
+  info_log_->Error("SSTable ", number, " of table ", work.tablet->Layout()->name,
                    " is left out of compactions: ", ToStd(status.message()));
   if (ListenerQueue* const events = work.server->environment()->events) {
     const Pin<TabletVersion> version = work.tablet->Version();

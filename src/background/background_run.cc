@@ -104,9 +104,10 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const C
   if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {
     return absl::OkStatus();
   }
-  info_log_->Info(major ? "major" : "merging", " compaction of table ", work.tablet->table_id(),
-                  ", group ", work.group, ": ", outcome.bytes_read, " bytes to ",
-                  outcome.bytes_written, " in ", outcome.files_written, " files, ",
+  const EventLocation location = LocationOf(*work.tablet, *work.tablet->Layout(), work.group);
+  info_log_->Info(major ? "major" : "merging", " compaction of table ", location.table,
+                  ", locality group ", location.locality_group, ": ", outcome.bytes_read,
+                  " bytes to ", outcome.bytes_written, " in ", outcome.files_written, " files, ",
                   outcome.bytes_moved, " moved, ", outcome.bytes_dropped, " dropped, ",
                   absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)));
   if (outcome.cells_unfiltered > 0) {

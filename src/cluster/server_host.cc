@@ -287,7 +287,7 @@ absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std
   }
   server_->SplitTablet(tablet, row,
                        [&](const Tablet::Halves&) { parts_.notify_superseded(*tablet); });
-  parts_.info_log->Info("split a tablet of table ", tablet->table_id(), " at ", Quoted(row));
+  parts_.info_log->Info("split a tablet of table ", tablet->Layout()->name, " at ", Quoted(row));
   Notify(&EventListener::OnTabletSplit, *tablet, row);
   return absl::OkStatus();
 }
@@ -353,7 +353,7 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   }
   server_->AddTablet(*merged);
   for (const auto& tablet : {left, right}) parts_.notify_superseded(*tablet);
-  parts_.info_log->Info("merged two tablets of table ", right->table_id(), " at ",
+  parts_.info_log->Info("merged two tablets of table ", right->Layout()->name, " at ",
                         Quoted(right->rows().begin()));
   Notify(&EventListener::OnTabletsMerged, **merged, right->rows().begin());
   return absl::OkStatus();
@@ -409,7 +409,7 @@ absl::Status ServerHost::EmptyClaimed(const std::shared_ptr<Tablet>& tablet,
   server_->AdvanceVisible(parts_.sequences->last());
   server_->AddTablet(*std::move(empty));
   parts_.notify_superseded(*tablet);
-  parts_.info_log->Info("dropped the rows of a tablet of table ", tablet->table_id(), " from ",
+  parts_.info_log->Info("dropped the rows of a tablet of table ", tablet->Layout()->name, " from ",
                         Quoted(tablet->rows().begin()));
   return absl::OkStatus();
 }

@@ -23,9 +23,10 @@ namespace {
   if (TraitsOf(operation.kind).is_deletion) return absl::OkStatus();
   const bool is_input = operation.kind == EntryKind::kAddToCell;
   if (family.aggregate == nullptr) {
-    return absl::InvalidArgumentError(Cat("family ", Quoted(family.name),
-                                          " holds bytes (kBytes), which only Set writes, not ",
-                                          is_input ? "AddToCell" : "MergeToCell"));
+    return absl::InvalidArgumentError(
+        Cat("family ", Quoted(family.name),
+            " is no aggregate, so its cells are written by Set, not by ",
+            is_input ? "AddToCell" : "MergeToCell"));
   }
   if (operation.kind == EntryKind::kCell) {
     return absl::InvalidArgumentError(

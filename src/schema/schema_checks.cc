@@ -140,9 +140,9 @@ absl::Status CheckFilter(std::string_view family, std::string_view filter,
   if (filter.empty()) return absl::OkStatus();
   if (aggregate != nullptr) {
     // It would see parts of a cell, in whatever groups compactions have merged them.
-    return absl::InvalidArgumentError(
-        Cat("family ", Quoted(family), " holds ", aggregate->what(), ", and has compaction_filter ",
-            Quoted(filter), "; only a family that holds bytes (kBytes) can have one"));
+    return absl::InvalidArgumentError(Cat("family ", Quoted(family), " holds ", aggregate->what(),
+                                          ", and has compaction_filter ", Quoted(filter),
+                                          "; only a family that is no aggregate can have one"));
   }
   return CheckRegisteredName(Cat("compaction_filter of family ", Quoted(family)), filter);
 }

@@ -6,8 +6,9 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/file_system_wrapper.h"
+
 #include "support/expect_status.h"
-#include "support/forwarding_file_system.h"
 #include "support/tablets_fixture.h"
 
 namespace bigtable {
@@ -17,14 +18,14 @@ namespace {
 // log files, too.
 thread_local bool has_no_memory_for_logs = false;
 
-class NoMemoryForLogsOfSome final : public ForwardingFileSystem {
+class NoMemoryForLogsOfSome final : public FileSystemWrapper {
  public:
-  explicit NoMemoryForLogsOfSome(FileSystem* base) : ForwardingFileSystem(base) {}
+  explicit NoMemoryForLogsOfSome(FileSystem* base) : FileSystemWrapper(base) {}
 
   absl::StatusOr<std::unique_ptr<LogFile>> NewLogFile(std::string_view path,
                                                       uint64_t size) override {
     if (has_no_memory_for_logs) throw std::bad_alloc();
-    return ForwardingFileSystem::NewLogFile(path, size);
+    return FileSystemWrapper::NewLogFile(path, size);
   }
 };
 

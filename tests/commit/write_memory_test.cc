@@ -6,22 +6,23 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/file_system_wrapper.h"
+
 #include "support/expect_status.h"
-#include "support/forwarding_file_system.h"
 #include "support/server_fixture.h"
 
 namespace bigtable {
 namespace {
 
 // A new log file finds no memory if `is_full`.
-class NoMemoryForLogs final : public ForwardingFileSystem {
+class NoMemoryForLogs final : public FileSystemWrapper {
  public:
-  explicit NoMemoryForLogs(FileSystem* base) : ForwardingFileSystem(base) {}
+  explicit NoMemoryForLogs(FileSystem* base) : FileSystemWrapper(base) {}
 
   absl::StatusOr<std::unique_ptr<LogFile>> NewLogFile(std::string_view path,
                                                       uint64_t size) override {
     if (is_full) throw std::bad_alloc();
-    return ForwardingFileSystem::NewLogFile(path, size);
+    return FileSystemWrapper::NewLogFile(path, size);
   }
 
   bool is_full = false;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "bigtable/file_system_wrapper.h"
+
 #include "base/checksum.h"
 #include "commitlog/log_directory.h"
 #include "commitlog/log_state.h"
@@ -16,7 +18,6 @@
 #include "recovery/log_sorter.h"
 #include "recovery/sorted_log.h"
 #include "recovery/sorted_log_format.h"
-#include "support/forwarding_file_system.h"
 
 namespace bigtable {
 namespace {
@@ -230,9 +231,9 @@ TEST_F(LogStateFileTest, AStateOfALaterVersionIsFailedPrecondition) {
 // --- Its directory ---
 
 // Notes which directories are synced.
-class DirectoryNotes final : public ForwardingFileSystem {
+class DirectoryNotes final : public FileSystemWrapper {
  public:
-  using ForwardingFileSystem::ForwardingFileSystem;
+  using FileSystemWrapper::FileSystemWrapper;
   absl::Status SyncDirectory(std::string_view path) override {
     synced.emplace_back(path);
     return absl::OkStatus();

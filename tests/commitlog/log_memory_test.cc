@@ -4,9 +4,10 @@
 #include <memory>
 #include <utility>
 
+#include "bigtable/file_system_wrapper.h"
+
 #include "base/status.h"
 #include "commitlog/log_test_util.h"
-#include "support/forwarding_file_system.h"
 
 namespace bigtable {
 namespace {
@@ -14,13 +15,13 @@ namespace {
 using testing::HasSubstr;
 
 // Its log files are not mapped, and for the memory of one there is never enough if `is_full`.
-class FullMemory final : public ForwardingFileSystem {
+class FullMemory final : public FileSystemWrapper {
  public:
-  explicit FullMemory(FileSystem* base) : ForwardingFileSystem(base) {}
+  explicit FullMemory(FileSystem* base) : FileSystemWrapper(base) {}
 
   absl::StatusOr<std::unique_ptr<LogFile>> NewLogFile(std::string_view path,
                                                       uint64_t size) override {
-    BT_ASSIGN_OR_RETURN(auto file, ForwardingFileSystem::NewLogFile(path, size));
+    BT_ASSIGN_OR_RETURN(auto file, FileSystemWrapper::NewLogFile(path, size));
     return std::make_unique<LargeFile>(this, std::move(file));
   }
 

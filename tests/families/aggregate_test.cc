@@ -514,9 +514,10 @@ TEST_F(AggregateFixture, AnAggregateFamilyTakesOnlyContributions) {
 }
 
 TEST_F(AggregateFixture, AFamilyOfBytesTakesNoContribution) {
-  EXPECT_STATUS(kInvalidArgument,
-                "family \"bytes\" holds bytes (kBytes), which only Set writes, not AddToCell",
-                table_->Apply(RowMutation("r").AddToCell("bytes:q", Timestamp(1), 1)));
+  EXPECT_STATUS(
+      kInvalidArgument,
+      "family \"bytes\" is no aggregate, so its cells are written by Set, not by AddToCell",
+      table_->Apply(RowMutation("r").AddToCell("bytes:q", Timestamp(1), 1)));
   EXPECT_STATUS(kInvalidArgument, "not MergeToCell",
                 table_->Apply(RowMutation("r").MergeToCell("bytes:q", Timestamp(1), "v")));
 }

@@ -317,11 +317,11 @@ TEST_F(CompactionFilterTest, SchemasThatCannotBeAreRefused) {
                 "compaction_filter of family \"f\" must be 1 to 64 printable ASCII characters",
                 database_->CreateTable("t", schema));
   schema.families["f"] = {.value_type = ValueType::kInt64Sum, .compaction_filter = kByValue};
-  EXPECT_STATUS(kInvalidArgument, "only a family that holds bytes (kBytes) can have one",
+  EXPECT_STATUS(kInvalidArgument, "only a family that is no aggregate can have one",
                 database_->CreateTable("t", schema));
   schema.families["f"] = {.value_type = ValueType::kInt64Sum};
   table_ = CreateTable("t", schema);
-  EXPECT_STATUS(kInvalidArgument, "only a family that holds bytes (kBytes) can have one",
+  EXPECT_STATUS(kInvalidArgument, "only a family that is no aggregate can have one",
                 database_->UpdateFamily("t", "f", {.compaction_filter = kByValue}));
   EXPECT_STATUS(kInvalidArgument, "there is no compaction filter \"unknown\"",
                 database_->UpdateFamily("t", "f", {.compaction_filter = "unknown"}));

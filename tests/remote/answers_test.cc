@@ -235,6 +235,39 @@ TEST_F(AnswersTest, PausesBetweenTriesGrow) {
   EXPECT_EQ(pause, absl::Seconds(5));
 }
 
+TEST_F(AnswersTest, TheProgramIsNotifiedBeforeEachRetry) {
+  std::vector<absl::Duration> pauses;
+  std::vector<std::string> errors;
+  Connect({.on_retry = [&](const absl::Status& error, absl::Duration pause) {
+    errors.push_back(std::string(error.message()));
+    pauses.push_back(pause);
+  }});
+  fake_.mutate_row = [left = 3](int, grpc::ServerContext*) mutable {
+    return left-- > 0 ? WithRetryInfo(grpc::StatusCode::UNAVAILABLE, 7) : grpc::Status::OK;
+  };
+  EXPECT_TRUE(table_->Apply(RowMutation("r").DeleteRow()).ok());
+  EXPECT_THAT(pauses, testing::Each(absl::Milliseconds(7)));
+  EXPECT_EQ(pauses.size(), 3u);
+  EXPECT_THAT(errors, testing::Each(testing::HasSubstr("server ")));
+  // The last error is returned, not notified.
+  fake_.mutate_row = [](int, grpc::ServerContext*) {
+    return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no");
+  };
+  EXPECT_FALSE(table_->Apply(RowMutation("r").DeleteRow()).ok());
+  EXPECT_EQ(pauses.size(), 3u);
+}
+
+TEST_F(AnswersTest, WhatOnRetryThrowsEndsTheCall) {
+  Connect({.on_retry = [](const absl::Status&, absl::Duration) { throw std::string("no"); }});
+  fake_.mutate_row = [](int, grpc::ServerContext*) { return kUnavailable; };
+  const int before = fake_.calls();
+  const absl::Status status = table_->Apply(RowMutation("r").DeleteRow());
+  EXPECT_TRUE(absl::IsUnknown(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              testing::HasSubstr("RemoteOptions::on_retry has thrown"));
+  EXPECT_EQ(fake_.calls(), before + 1);
+}
+
 TEST_F(AnswersTest, ThereIsNoPauseThatIsLongerThanTheTimeLeft) {
   fake_.mutate_row = [](int, grpc::ServerContext*) {
     return WithRetryInfo(grpc::StatusCode::UNAVAILABLE, 60'000);

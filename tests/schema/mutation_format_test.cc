@@ -156,7 +156,8 @@ TEST(OperationFormatTest, AMutationIsCheckedAgainstTheSchema) {
   EXPECT_OK(check(RowMutation("r").AddToCell("sum:q", Timestamp(1), eight)));
   EXPECT_OK(check(RowMutation("r").Delete("sum:q")));
   EXPECT_FALSE(check(RowMutation("r").Set("other:q", "v")).ok());
-  EXPECT_STATUS(kInvalidArgument, "holds bytes (kBytes), which only Set writes, not AddToCell",
+  EXPECT_STATUS(kInvalidArgument,
+                "is no aggregate, so its cells are written by Set, not by AddToCell",
                 check(RowMutation("r").AddToCell("f:q", Timestamp(1), eight)));
   EXPECT_STATUS(kInvalidArgument, "not MergeToCell",
                 check(RowMutation("r").MergeToCell("f:q", Timestamp(1), eight)));

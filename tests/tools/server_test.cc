@@ -14,6 +14,7 @@ namespace bigtable {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 #ifdef BIGTABLE_SERVER_PROGRAM
 
@@ -89,6 +90,13 @@ TEST_F(ServerOptionsTest, AServerThatHasEndedIsNamed) {
   const ProgramResult result = Run("--retry-for 0s set t r f:x=1");
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("bigtable set: server " + address + ": "));
+  // A person who waits sees why, unless the call is quiet.
+  const ProgramResult waits =
+      shell_.Run("unset BIGTABLE_DIRECTORY; list='bigtable --server " + address +
+                 " --retry-for 3s ls'; $list --quiet 2> quiet & $list; wait; cat quiet");
+  EXPECT_THAT(waits.err, HasSubstr("bigtable: server " + address + " is tried again: "));
+  EXPECT_THAT(waits.out, HasSubstr("bigtable ls: server " + address + ": "));
+  EXPECT_THAT(waits.out, Not(HasSubstr("is tried again")));
   // What it has served is a directory again, with a log.
   EXPECT_THAT(shell_.Output("bigtable -d guarded log"), HasSubstr("server-"));
   EXPECT_EQ(

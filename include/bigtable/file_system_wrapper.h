@@ -1,7 +1,20 @@
-// A file system that passes every call on to another one, as a base for tests that change some of
-// them. Thread-safe if the other one is, which outlives it.
-#ifndef BIGTABLE_TESTS_SUPPORT_FORWARDING_FILE_SYSTEM_H_
-#define BIGTABLE_TESTS_SUPPORT_FORWARDING_FILE_SYSTEM_H_
+// A base for a program's own file system that changes some calls of another one: to count or limit
+// them, to encrypt files, to add faults. Override those calls and leave the others.
+//
+//   class SyncCounter : public bigtable::FileSystemWrapper {
+//    public:
+//     using FileSystemWrapper::FileSystemWrapper;
+//     absl::Status SyncFile(std::string_view path) override {
+//       ++syncs;
+//       return FileSystemWrapper::SyncFile(path);
+//     }
+//     std::atomic<int> syncs = 0;
+//   };
+//
+// To change what is done with an open file, return an own WritableFile, RandomAccessFile or LogFile
+// that forwards to the one of the base.
+#ifndef BIGTABLE_FILE_SYSTEM_WRAPPER_H_
+#define BIGTABLE_FILE_SYSTEM_WRAPPER_H_
 
 #include <memory>
 #include <string>
@@ -15,9 +28,13 @@
 
 namespace bigtable {
 
-class ForwardingFileSystem : public FileSystem {
+// Passes every call on to `base`, except HoldDirectory: what that returns would not know the
+// derived class. So, unless the derived class overrides it, a database on a wrapper is opened by an
+// absolute path, and its directory is not renamed while it is open. Thread-safe if `base` is.
+class FileSystemWrapper : public FileSystem {
  public:
-  explicit ForwardingFileSystem(FileSystem* base) : base_(base) {}
+  // `base` outlives this.
+  explicit FileSystemWrapper(FileSystem* base) : base_(base) {}
 
   absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override {
     return base_->NewWritableFile(path);
@@ -57,10 +74,13 @@ class ForwardingFileSystem : public FileSystem {
     return base_->LockFile(path, mode);
   }
 
+ protected:
+  FileSystem* base() const { return base_; }
+
  private:
   FileSystem* const base_;
 };
 
 }  // namespace bigtable
 
-#endif  // BIGTABLE_TESTS_SUPPORT_FORWARDING_FILE_SYSTEM_H_
+#endif  // BIGTABLE_FILE_SYSTEM_WRAPPER_H_
