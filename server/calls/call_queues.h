@@ -14,8 +14,8 @@
 //     wait for their clients. Unary calls have a queue of their own, so that those threads do not
 //     wake for them.
 //
-// So a small call takes as much CPU as with gRPC's synchronous interface (docs/performance.md), and
-// one that waits for its client has no thread.
+// So a small call takes as much CPU as with gRPC's synchronous interface
+// (docs/server-performance.md), and one that waits for its client has no thread.
 //
 // Thread-safe.
 #ifndef BIGTABLE_SERVER_CALLS_CALL_QUEUES_H_

@@ -1,5 +1,5 @@
 // Failures of background work: noted and retried after a pause, quarantined, or a reason to stop
-// (docs/architecture.md, "Background failures").
+// (docs/internals/failures.md).
 #include "absl/time/clock.h"
 
 #include "background/background_work.h"

@@ -14,7 +14,7 @@ namespace bigtable {
 namespace {
 
 // The file grows by whole pieces of this size, at multiples of it: then the kernel can use large
-// pages. Pieces at other offsets took it 1.6 times as long (docs/performance.md).
+// pages. Pieces at other offsets took it 1.6 times as long (docs/internals/tried.md).
 constexpr uint64_t kAppendSize = 256 << 10;
 // The dictionary is small and written once, and its size matters.
 constexpr int kDictionaryLevel = 19;

@@ -130,7 +130,7 @@ absl::Status Allocate(const Fd& fd, std::string_view path, uint64_t size, bool r
 
 // Where the file system can use them, the kernel allocates larger pages for a write than for a
 // store into a mapping, and it finds all of them when it populates the mapping. So on ext4 this
-// takes a third of the CPU of letting it populate an allocated file (docs/performance.md).
+// takes a third of the CPU of letting it populate an allocated file (docs/internals/tried.md).
 absl::Status WriteZeros(const Fd& fd, std::string_view path, uint64_t size) {
   constexpr uint64_t kPiece = 256 << 10;
   const std::string zeros(std::min(size, kPiece), '\0');
