@@ -109,7 +109,7 @@ TEST(FileSystemWrapperTest, ADatabaseIsWrittenThroughAWrapper) {
   ASSERT_OK_AND_ASSIGN(const auto database, Database::Open("/db", options));
   ASSERT_OK_AND_ASSIGN(Table* const table, database->OpenTable("t"));
   ASSERT_OK_AND_ASSIGN(const auto row, table->ReadRow("row"));
-  EXPECT_EQ(row->cells().front().value, "value");
+  EXPECT_EQ(row.cells().front().value, "value");
 }
 
 }  // namespace
