@@ -71,7 +71,9 @@ struct TableCallStatistics {
 //
 // On disk: the sizes of the SSTables that METADATA names. After a flush the sum over tables, with
 // METADATA's own, is exactly the sum of the sizes of the files. Each file counts once, also while
-// the tablets of a split share it. Obsolete files that a reader still pins do not count. The size
+// the tablets of a split share it, and also while a tablet is being moved. A tablet that no server
+// serves (UnservedTablet), as after a server was lost, does not count until it is loaded again.
+// Obsolete files that a reader still pins do not count. The size
 // of a file is divided among its families by their bytes of keys and values before compression; the
 // parts add up to the size. So a family that has a locality group of its own is charged the real
 // sizes. What belongs to no family is charged to the table alone: of dropped families, until a

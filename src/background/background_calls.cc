@@ -226,6 +226,7 @@ absl::Status BackgroundWork::WaitForTablet(const Tablet* tablet, const CallLimit
 }
 
 absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(limits.Check());
   std::vector<TabletServer*> servers;
   {
     MutexLock lock(&mutex_);

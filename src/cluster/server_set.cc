@@ -248,6 +248,41 @@ absl::Status ServerSet::ForEachTablet(uint64_t table_id, const RowRange& rows,
   return absl::OkStatus();
 }
 
+ServerSet::Moving::Moving(ServerSet* servers, std::shared_ptr<Tablet> tablet)
+    : servers_(servers), tablet_(std::move(tablet)) {
+  MutexLock lock(&servers_->mutex_);
+  servers_->moving_.push_back(tablet_);
+}
+
+ServerSet::Moving::~Moving() {
+  MutexLock lock(&servers_->mutex_);
+  std::erase(servers_->moving_, tablet_);
+  ++servers_->moved_;
+}
+
+std::vector<std::shared_ptr<Tablet>> ServerSet::AllOfUsers() const {
+  constexpr int kMostTries = 10;  // of moves that end one after the other
+  std::vector<std::shared_ptr<Tablet>> tablets;
+  for (int i = 0; i < kMostTries; ++i) {
+    tablets.clear();
+    uint64_t moved_before;
+    {
+      MutexLock lock(&mutex_);
+      moved_before = moved_;
+    }
+    for (const auto& host : Users()) {
+      for (std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
+        tablets.push_back(std::move(tablet));
+      }
+    }
+    MutexLock lock(&mutex_);
+    tablets.insert(tablets.end(), moving_.begin(), moving_.end());
+    // Otherwise one may have gone from a server that was not asked yet to one that was.
+    if (moved_ == moved_before) break;
+  }
+  return tablets;
+}
+
 void ServerSet::CountSharedFiles() {
   std::set<uint64_t> named;
   for (const TabletServer* server : AllTabletServers()) {

@@ -108,6 +108,22 @@ class ServerSet {
   std::vector<HostedTablet> TabletsOf(uint64_t table_id) const;
   // The tablet that has `row`, if it is served.
   HostedTablet FindTablet(uint64_t table_id, std::string_view row) const;
+  // A tablet that is being moved, from before it leaves its server until another server has loaded
+  // it, or could not.
+  class Moving {
+   public:
+    Moving(ServerSet* servers, std::shared_ptr<Tablet> tablet);
+    ~Moving();
+    Moving(const Moving&) = delete;
+    Moving& operator=(const Moving&) = delete;
+
+   private:
+    ServerSet* const servers_;
+    const std::shared_ptr<Tablet> tablet_;
+  };
+  // The tablets of users that are served or being moved, for sums over all of them. One that has
+  // just arrived may be there twice, as it was and as it is; both have the same files.
+  std::vector<std::shared_ptr<Tablet>> AllOfUsers() const;
   // Whether no two servers serve a tablet with `row` at the same time: for assertions.
   bool IsServedOnce(uint64_t table_id, std::string_view row) const;
   // Calls `function` for one tablet after the other that has some of `rows`, in key order, with
@@ -130,6 +146,8 @@ class ServerSet {
   std::vector<std::shared_ptr<ServerHost>> servers_ ABSL_GUARDED_BY(mutex_);  // as All()
   std::vector<std::shared_ptr<ServerHost>> ended_ ABSL_GUARDED_BY(mutex_);
   Services services_ ABSL_GUARDED_BY(mutex_);  // null: in place
+  std::vector<std::shared_ptr<Tablet>> moving_ ABSL_GUARDED_BY(mutex_);
+  uint64_t moved_ ABSL_GUARDED_BY(mutex_) = 0;  // how many have been in moving_
 };
 
 }  // namespace bigtable

@@ -111,13 +111,11 @@ struct TableUsage {
 };
 std::map<uint64_t, TableUsage> UsageOf(const ServerSet& servers) {
   std::map<uint64_t, TableUsage> tables;
-  for (const auto& host : servers.Users()) {
-    for (const std::shared_ptr<Tablet>& tablet : host->server()->tablets().All()) {
-      Pin<TabletVersion> version = tablet->Version();
-      TableUsage& table = tables[tablet->table_id()];
-      table.name = version->layout().name;
-      table.usage.Add(std::move(version));
-    }
+  for (const std::shared_ptr<Tablet>& tablet : servers.AllOfUsers()) {
+    Pin<TabletVersion> version = tablet->Version();
+    TableUsage& table = tables[tablet->table_id()];
+    table.name = version->layout().name;
+    table.usage.Add(std::move(version));
   }
   return tables;
 }

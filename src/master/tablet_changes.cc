@@ -131,6 +131,7 @@ absl::Status TabletChanges::Move(std::string_view table, const HostedTablet& fro
   const TabletId id = from.tablet->id();
   BT_RETURN_IF_ERROR(context_->Step());
   if (!assignment_->BeginMove(id)) return absl::NotFoundError("it is moving already");
+  const ServerSet::Moving moving(context_->servers, from.tablet);
   absl::Status status = from.host->Unload(context_->epoch(), id, limits);
   const bool unloaded = status.ok();
   if (unloaded) status = LoadMoved(table, from, to);

@@ -11,6 +11,7 @@
 
 #include "bigtable/testing/faulty_file_system.h"
 
+#include "support/database_peer.h"
 #include "support/random.h"
 #include "support/tablets_fixture.h"
 
@@ -24,6 +25,7 @@ class TabletChangesWaitTest : public TabletsFixture {
     options.read_mode = FileSystem::ReadMode::kPositional;
     options.shared_memory_budget = budget_;
     options.file_system = &faulty_;
+    options.tablet_servers = 2;
     ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
     database_->SetCompactionRate(1);
   }
@@ -103,6 +105,35 @@ TEST_F(TabletChangesWaitTest, MemoryThatACallMayUseIsKeptUntilTheCallEnds) {
   faulty_.ReleaseCalls();
   reader.join();
   EXPECT_TRUE(MemtablesBecomeSmall());
+}
+
+// A tablet that is being moved is on no server for a while. Quotas must not see less data then.
+TEST_F(TabletChangesWaitTest, TheStorageOfATabletCountsWhileItIsMoved) {
+  Table* const table = CreateStillTable();
+  Set(table, "a", "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  const StorageStatistics before = database_->Statistics().storage["t"];
+  ASSERT_GT(before.disk_bytes, 0u);
+  ASSERT_OK_AND_ASSIGN(const std::vector<TabletInfo> tablets, database_->ListTablets("t"));
+  DatabasePeer peer(database_.get());
+  const auto is_served = [&] {
+    for (TabletServer* server : peer.Servers()) {
+      for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+        if (tablet->Layout()->name == "t") return true;
+      }
+    }
+    return false;
+  };
+  int between = 0;  // steps of the move, after the tablet has left its server
+  peer.OnMasterStep([&] {
+    if (is_served()) return;
+    ++between;
+    EXPECT_EQ(database_->Statistics().storage["t"], before);
+  });
+  ASSERT_OK(database_->MoveTablet("t", "", 1 - tablets[0].server));
+  peer.OnMasterStep([] {});
+  EXPECT_EQ(between, 1);
+  EXPECT_EQ(database_->Statistics().storage["t"], before);
 }
 
 TEST_F(TabletChangesWaitTest, AChangeWaitsForACompactionNoLongerThanItsDeadline) {
