@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import _handle
-from ._handle import Bytes, Handle, NotPickled, as_handle, check, output, text_arguments
-from ._handle import to_bytes, to_text, view
+from ._handle import Bytes, Handle, NotPickled, as_handle, check, checked, output
+from ._handle import text_arguments, to_bytes, to_text, view
 from ._library import lib
 from .admin import AccessList, Quota, StorageCharge, StorageKind, Tablet
 from .errors import ClosedError
@@ -63,7 +63,7 @@ class Administration(NotPickled):
         """Calls a function whose first argument is the database, and whose last is CallOptions."""
         handle = self._state.open_handle()
         options = call_options(timeout, cancellation)
-        check(function(handle.pointer, *arguments, as_handle(options)))
+        check(checked(function, handle.pointer, *arguments, as_handle(options)))
 
     def _output(self, function: Callable[..., int | None], *arguments: object) -> int | None:
         handle = self._state.open_handle()

@@ -72,6 +72,28 @@ def take_error(error: int) -> Error:
     return result
 
 
+_RANGES: dict[Any, tuple[int, int]] = {
+    ctypes.c_int: (-(2**31), 2**31 - 1),
+    ctypes.c_int64: (-(2**63), 2**63 - 1),
+    ctypes.c_uint64: (0, 2**64 - 1),
+    ctypes.c_size_t: (0, 2**64 - 1),
+}
+
+
+def checked(function: Any, *arguments: Any) -> Any:
+    """Calls a C function with numbers of the program. ctypes would cut one that does not fit:
+    InvalidArgumentError."""
+    for type_, argument in zip(function.argtypes, arguments, strict=True):
+        if isinstance(argument, int) and type_ in _RANGES:
+            low, high = _RANGES[type_]
+            if not low <= argument <= high:
+                name = function.__name__.removeprefix("bigtable_")
+                raise InvalidArgumentError(
+                    f"{name}: the number {argument} must be from {low} to {high}"
+                )
+    return function(*arguments)
+
+
 def output(function: Callable[..., Any], *arguments: Any) -> int | None:
     """Calls a C function that stores its result through its last parameter."""
     result = ctypes.c_void_p()

@@ -6,7 +6,7 @@ import dataclasses
 import enum
 from typing import NamedTuple
 
-from ._handle import Handle, check, output, take_list, text_arguments, to_text
+from ._handle import Handle, check, checked, output, take_list, text_arguments, to_text
 from ._library import lib
 
 
@@ -79,9 +79,9 @@ class Quota:
 
     def _new_handle(self) -> Handle:
         handle = Handle(lib.bigtable_quota_new(), lib.bigtable_quota_free)
-        lib.bigtable_quota_set_storage_bytes(handle.pointer, self.storage_bytes)
-        lib.bigtable_quota_set_requests_per_second(handle.pointer, self.requests_per_second)
-        lib.bigtable_quota_set_bytes_per_second(handle.pointer, self.bytes_per_second)
+        for field in dataclasses.fields(self):
+            setter = getattr(lib, "bigtable_quota_set_" + field.name)
+            checked(setter, handle.pointer, getattr(self, field.name))
         return handle
 
     @staticmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from . import _handle
-from ._handle import Bytes, Handle, NotPickled, Text, check, text_arguments, to_text
+from ._handle import Bytes, Handle, NotPickled, Text, check, checked, text_arguments
 from ._library import lib
 
 
@@ -36,7 +36,7 @@ class Filter(NotPickled):
     @staticmethod
     def latest(versions: int = 1) -> Filter:
         """The newest versions of each column."""
-        return _new(lib.bigtable_filter_latest_new(versions))
+        return _new(checked(lib.bigtable_filter_latest_new, versions))
 
     @staticmethod
     def family(family: Text) -> Filter:
@@ -74,7 +74,7 @@ class Filter(NotPickled):
     def timestamp_range(begin: int = 0, end: int | None = None) -> Filter:
         """Cells with timestamps in [begin, end), in microseconds. None is no end."""
         last = 2**63 - 1 if end is None else end
-        return _new(lib.bigtable_filter_timestamp_range_new(begin, last))
+        return _new(checked(lib.bigtable_filter_timestamp_range_new, begin, last))
 
     @staticmethod
     def row_regex(regex: Text) -> Filter:
@@ -99,12 +99,12 @@ class Filter(NotPickled):
     @staticmethod
     def cells_row_limit(cells: int) -> Filter:
         """The first cells of each row."""
-        return _new(lib.bigtable_filter_cells_row_limit_new(cells))
+        return _new(checked(lib.bigtable_filter_cells_row_limit_new, cells))
 
     @staticmethod
     def cells_row_offset(cells: int) -> Filter:
         """All but the first cells of each row."""
-        return _new(lib.bigtable_filter_cells_row_offset_new(cells))
+        return _new(checked(lib.bigtable_filter_cells_row_offset_new, cells))
 
     @staticmethod
     def strip_value() -> Filter:

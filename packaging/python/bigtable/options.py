@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable
 
 from . import _handle
-from ._handle import Handle, NotPickled
+from ._handle import Handle, NotPickled, checked
 from ._library import lib
 from .snapshot import Snapshot
 
@@ -37,7 +37,9 @@ class MemoryBudget(NotPickled):
     """Memory that several databases share (Options.shared_memory_budget). Thread-safe."""
 
     def __init__(self, size: int) -> None:
-        self._handle = Handle(lib.bigtable_memory_budget_new(size), lib.bigtable_memory_budget_free)
+        self._handle = Handle(
+            checked(lib.bigtable_memory_budget_new, size), lib.bigtable_memory_budget_free
+        )
 
 
 class Cancellation(NotPickled):
@@ -100,7 +102,8 @@ class Options:
                 value = value._handle.pointer
             elif field.name == "balance_interval":
                 value = _handle.to_micros(value)
-            getattr(lib, "bigtable_options_set_" + field.name)(handle.pointer, value)
+            setter = getattr(lib, "bigtable_options_set_" + field.name)
+            checked(setter, handle.pointer, value)
         if self.log is not None:
             number = next(_log_numbers)
             _log_functions[number] = self.log
@@ -151,7 +154,7 @@ def write_options(
     needs = () if cancellation is None else (cancellation._handle,)
     handle = Handle(lib.bigtable_write_options_new(), lib.bigtable_write_options_free, *needs)
     if durability is not None:
-        lib.bigtable_write_options_set_durability(handle.pointer, durability)
+        checked(lib.bigtable_write_options_set_durability, handle.pointer, durability)
     if timeout is not None:
         lib.bigtable_write_options_set_timeout(handle.pointer, _handle.to_micros(timeout))
     if cancellation is not None:
@@ -189,9 +192,9 @@ class ReadOptions:
         if reverse:
             lib.bigtable_read_options_set_reverse(pointer, True)
         if row_limit:
-            lib.bigtable_read_options_set_row_limit(pointer, row_limit)
+            checked(lib.bigtable_read_options_set_row_limit, pointer, row_limit)
         if cell_limit:
-            lib.bigtable_read_options_set_cell_limit(pointer, cell_limit)
+            checked(lib.bigtable_read_options_set_cell_limit, pointer, cell_limit)
         if self.timeout is not None:
             lib.bigtable_read_options_set_timeout(pointer, _handle.to_micros(self.timeout))
         if self.cancellation is not None:

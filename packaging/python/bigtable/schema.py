@@ -8,7 +8,7 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 
 from . import _handle
-from ._handle import Handle, NotPickled, check, output, text_arguments, to_text, view
+from ._handle import Handle, NotPickled, check, checked, output, text_arguments, to_text, view
 from ._library import lib
 
 
@@ -59,7 +59,7 @@ class GcRule(NotPickled):
     @staticmethod
     def max_versions(versions: int) -> GcRule:
         """Keeps the newest versions of each column."""
-        return _rule(lib.bigtable_gc_rule_max_versions_new(versions))
+        return _rule(checked(lib.bigtable_gc_rule_max_versions_new, versions))
 
     @staticmethod
     def max_age(age: datetime.timedelta) -> GcRule:
@@ -107,7 +107,8 @@ class LocalityGroup:
             if value is None:
                 continue
             arguments = (value,) if not isinstance(value, str) else text_arguments(to_text(value))
-            getattr(lib, "bigtable_locality_group_set_" + field.name)(handle.pointer, *arguments)
+            setter = getattr(lib, "bigtable_locality_group_set_" + field.name)
+            checked(setter, handle.pointer, *arguments)
         return handle
 
 
@@ -169,9 +170,8 @@ class Schema:
             check(lib.bigtable_schema_add_observer(schema, *text_arguments(to_text(name))))
         if self.split_rule is not None:
             rule = self.split_rule
-            lib.bigtable_schema_set_split_rule(
-                schema, rule.tablet_size, rule.merge_size, rule.prefix_length
-            )
+            sizes = (rule.tablet_size, rule.merge_size, rule.prefix_length)
+            checked(lib.bigtable_schema_set_split_rule, schema, *sizes)
         for row in self.split_rows:
             check(
                 lib.bigtable_schema_add_split_row(schema, *text_arguments(_handle.to_bytes(row)))
@@ -196,7 +196,8 @@ def add_family(schema: Handle, name: bytes, family: Family) -> None:
         )
     )
     if family.value_type != ValueType.BYTES:
-        check(lib.bigtable_schema_set_value_type(schema.pointer, *family_name, family.value_type))
+        setter = lib.bigtable_schema_set_value_type
+        check(checked(setter, schema.pointer, *family_name, family.value_type))
     for part in ("access_list", "owner", "value_operator", "compaction_filter"):
         value = to_text(getattr(family, part))
         if value:

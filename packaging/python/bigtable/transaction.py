@@ -23,8 +23,8 @@ class Transaction(NotPickled):
 
     It is optimistic: commit raises AbortedError if a row that the transaction has read may have
     been written since it began. Then nothing was applied, and the transaction is to be run again
-    from its beginning: Database.run_transaction does that. A scan fetches more rows than it returns,
-    and all of them count as read.
+    from its beginning: Database.run_transaction does that. A scan fetches more rows than it
+    returns, and all of them count as read.
 
     As a context manager it commits at the end of the block, and rolls back after an exception.
     After a commit, a rollback or close(), the other calls raise FailedPreconditionError. Several

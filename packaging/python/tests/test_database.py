@@ -23,6 +23,11 @@ class OpeningTest(DatabaseTest):
             self.open(f"{self.directory}/none", create_if_missing=False)
         with self.assertRaisesRegex(bigtable.InvalidArgumentError, "compaction_threads"):
             self.open(f"{self.directory}/new", compaction_threads=1000)
+        for number in (-1, 2**64):
+            with self.assertRaisesRegex(bigtable.InvalidArgumentError, f"number {number} must be"):
+                self.open(f"{self.directory}/new", memtable_size=number)
+        with self.assertRaisesRegex(bigtable.InvalidArgumentError, "must be from"):
+            self.open(f"{self.directory}/new", compaction_threads=2**32 + 1)
         with self.assertRaisesRegex(TypeError, "no_such_option"):
             self.open(f"{self.directory}/new", no_such_option=1)
 
@@ -198,6 +203,8 @@ class TablesTest(DatabaseTest):
             group = bigtable.LocalityGroup(compaction_policy="unknown")
             self.db.set_locality_group("web", "g", group)
         self.db.set_split_rule("web", bigtable.SplitRule(tablet_size=1 << 30))
+        with self.assertRaisesRegex(bigtable.InvalidArgumentError, "must be from"):
+            self.db.set_split_rule("web", bigtable.SplitRule(tablet_size=-1))
         with self.assertRaises(bigtable.NotFoundError):
             self.db.set_split_rule("none", bigtable.SplitRule(tablet_size=1 << 30))
         self.db.set_observers("web", [])
@@ -302,6 +309,8 @@ class OperationTest(DatabaseTest):
         self.assertEqual(self.db.list_user_quotas(), ["ann"])
         with self.assertRaises(bigtable.InvalidArgumentError):
             self.db.set_user_quota("a b", quota)
+        with self.assertRaisesRegex(bigtable.InvalidArgumentError, "-5 must be"):
+            self.db.set_user_quota("ann", bigtable.Quota(storage_bytes=-5))
 
 
 class LibraryTest(unittest.TestCase):

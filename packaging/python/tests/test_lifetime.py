@@ -14,6 +14,7 @@ import warnings
 
 import bigtable
 from bigtable import Mutation
+from bigtable._library import lib
 from support import DatabaseTest
 
 HERE = os.path.dirname(__file__)
@@ -163,6 +164,9 @@ class GarbageTest(DatabaseTest):
 
     def test_a_cycle_is_freed_in_the_right_order(self) -> None:
         path = f"{self.directory}/cycle"
+        freed: list[str] = []
+        for name in ("database", "transaction", "rows"):
+            self.record_frees(name, freed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)
             for turn in range(6):
@@ -170,20 +174,33 @@ class GarbageTest(DatabaseTest):
                 table = db.open_or_create_table("t", bigtable.Schema(["f"]))
                 table.set(b"r", "f:", b"v")
                 transaction = db.transaction()
-                scanners = [transaction.scan(table), table.scan()]
-                next(scanners[0])
-                things = [db, table, transaction, *scanners, db.snapshot()]
+                scanner = transaction.scan(table)
+                next(scanner)
+                things = [db, table, transaction, scanner, db.snapshot()]
                 if turn % 2:
                     things.reverse()
                 for thing in things:
                     thing.cycle = things  # type: ignore[attr-defined]
-                del db, table, transaction, scanners, things, thing
+                del db, table, transaction, scanner, things, thing
+                freed.clear()
                 gc.collect()
+                self.assertEqual(freed, ["rows", "transaction", "database"])
         self.open(path)
+
+    def record_frees(self, name: str, freed: list[str]) -> None:
+        """Adds the name to the list whenever such a C object is freed."""
+        function = getattr(lib, f"bigtable_{name}_free")
+
+        def free(pointer: int) -> None:
+            freed.append(name)
+            function(pointer)
+
+        setattr(lib, f"bigtable_{name}_free", free)
+        self.addCleanup(setattr, lib, f"bigtable_{name}_free", function)
 
     def test_a_process_may_end_without_close(self) -> None:
         program = (
-            "import sys, bigtable\n"
+            "import sys, threading, time, bigtable\n"
             "seen = []\n"
             "log = lambda *message: seen.append(message)\n"
             "db = bigtable.Database(sys.argv[1], log=log, tablet_servers=1)\n"
@@ -192,6 +209,9 @@ class GarbageTest(DatabaseTest):
             "table.set(b'r', 'f:', b'v', durability=none)\n"
             "scanner = table.scan(); next(scanner)\n"
             "transaction = db.transaction(); of = transaction.scan(table); next(of)\n"
+            # Its frame is never freed, and has the database.
+            "run = lambda *things: time.sleep(600)\n"
+            "threading.Thread(target=run, args=(db, scanner, of), daemon=True).start()\n"
         )
         path = f"{self.directory}/ended"
         run = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)

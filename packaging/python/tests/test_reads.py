@@ -109,6 +109,8 @@ class FilterTest(DatabaseTest):
     def test_an_invalid_filter_is_reported_when_it_is_made(self) -> None:
         for make in (
             lambda: Filter.latest(0),
+            lambda: Filter.latest(2**64 + 1),
+            lambda: Filter.timestamp_range(0, 2**64 + 1),
             lambda: Filter.value_regex("("),
             lambda: Filter.row_sample(2),
             lambda: Filter.apply_label("No Label"),
@@ -150,8 +152,9 @@ class ScanTest(DatabaseTest):
             self.table.scan(b"a")  # type: ignore[arg-type]
         with self.assertRaises(TypeError):
             self.table.scan(prefix="a")  # type: ignore[arg-type]
-        with self.assertRaises(bigtable.InvalidArgumentError):
-            next(self.table.scan(row_limit=-1))
+        for limit in (-1, 2**64 + 1):
+            with self.assertRaises(bigtable.InvalidArgumentError):
+                next(self.table.scan(row_limit=limit))
 
     def test_a_scan_fetches_many_rows(self) -> None:
         rows = [b"many %06d" % i for i in range(20000)]
