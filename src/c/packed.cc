@@ -53,14 +53,14 @@ class CellPacker {
  private:
   // Empty if the cell before has this family.
   std::string_view FamilyToWrite(std::string_view family) {
-    if (!cells_.empty() && family == family_) return {};
+    if (family == family_) return {};
     family_ = family;
     return family;
   }
 
   std::vector<bigtable_packed_cell>& cells_;
   std::string& text_;
-  std::string family_;  // of the last cell; a copy, since the stream moves on
+  std::string family_;  // of the last cell, empty before the first; a copy: the stream moves on
 };
 
 // The text of packed operations, from which each record takes its part.
