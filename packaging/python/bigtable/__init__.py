@@ -47,6 +47,19 @@ from .errors import (
     UnknownError,
 )
 from .filters import Filter
+from .functions import (
+    CompactedCell,
+    ObservedMutation,
+    ObservedOperation,
+    ObserverContext,
+    OperationKind,
+    list_compaction_filters,
+    list_observers,
+    list_operators,
+    register_compaction_filter,
+    register_observer,
+    register_operator,
+)
 from .mutation import NO_END, Mutation, ReadModifyWrite, WriteBatch, decode_int64, encode_int64
 from .options import Cancellation, Durability, LogSeverity, MemoryBudget, Options, ReadOptions
 from .rows import Cell, Row, RowSet, Scanner
@@ -91,6 +104,7 @@ __all__ = [
     "Cell",
     "ClosedError",
     "Code",
+    "CompactedCell",
     "CompactionStyle",
     "Compression",
     "DataLossError",
@@ -113,6 +127,10 @@ __all__ = [
     "Mutation",
     "NO_END",
     "NotFoundError",
+    "ObservedMutation",
+    "ObservedOperation",
+    "ObserverContext",
+    "OperationKind",
     "Options",
     "OutOfRangeError",
     "PermissionDeniedError",
@@ -143,4 +161,10 @@ __all__ = [
     "encode_int64",
     "estimate_hyper_log_log",
     "library_version",
+    "list_compaction_filters",
+    "list_observers",
+    "list_operators",
+    "register_compaction_filter",
+    "register_observer",
+    "register_operator",
 ]

@@ -72,6 +72,31 @@ def take_error(error: int) -> Error:
     return result
 
 
+def guard(
+    function: Callable[..., int | None], failed: Callable[[BaseException], int | None]
+) -> Callable[..., int | None]:
+    """A callback with a result, from which no exception passes to C: ctypes would return a random
+    result. After an exception the result is that of `failed`."""
+
+    def call(*arguments: Any) -> int | None:
+        try:
+            return function(*arguments)
+        except BaseException as failure:
+            try:
+                return failed(failure)
+            except BaseException as second:  # Ctrl-C
+                return failed(second)
+
+    return call
+
+
+def _raise(failure: BaseException) -> None:
+    raise failure
+
+
+report_unraisable = ctypes.CFUNCTYPE(None, ctypes.py_object)(_raise)
+"""Passes an exception that nobody can catch to sys.unraisablehook, as ctypes does."""
+
 _RANGES: dict[Any, tuple[int, int]] = {
     ctypes.c_int: (-(2**31), 2**31 - 1),
     ctypes.c_int64: (-(2**63), 2**63 - 1),

@@ -128,6 +128,19 @@ Q row_key_samples_offset pz | v row_key_samples_free p
 p table_get_approximate_sizes ppppz | p table_drop_rows ppp
 p row_key pp | z row_cell_count p | p row_cell_family pzp | p row_cell_qualifier pzp
 q row_cell_timestamp pz | p row_cell_value pzp | p row_cell_label pzp | v row_free p
+
+p string_assign pt
+p mutation_observer_register tpppp | p mutation_observer_list_names p
+p observed_mutation_table p | p observed_mutation_row pp | z observed_mutation_count p
+i observed_mutation_kind pz | p observed_mutation_family pzp | p observed_mutation_qualifier pzp
+p observed_mutation_value pzp | q observed_mutation_timestamp pz | q observed_mutation_end pz
+p observer_context_read_before ppp | p observer_context_read_after ppp
+p observer_context_read_row pptpp | p observer_context_open_table ptp
+p observer_context_apply ppp
+p compaction_filter_register tppp | p compaction_filter_list_names p
+p compacted_cell_row pp | p compacted_cell_family pp | p compacted_cell_qualifier pp
+q compacted_cell_timestamp p | p compacted_cell_value pp | q compacted_cell_now p
+p aggregate_operator_register tpppppp | p aggregate_operator_list_names p
 """
 
 _TYPES: dict[str, list[type]] = {

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from . import _handle
 from ._administration import Administration, DatabaseState, texts
-from ._handle import Handle, as_handle, check, output, text_arguments
+from ._handle import Handle, as_handle, check, guard, output, text_arguments
 from ._library import lib
 from .errors import Code, Error
 from .mutation import WriteBatch
@@ -286,13 +286,14 @@ class Database(Administration):
             try:
                 results[:] = [function(transaction)]
                 return None
-            except BaseException as failure:  # must not pass to C
-                failures.append(failure)
-                return int(lib.bigtable_error_new(Code.ABORTED, *text_arguments(b"an exception")))
             finally:
                 transaction.close()
 
-        callback = _TRANSACTION_FUNCTION(call)
+        def failed(failure: BaseException) -> int:
+            failures.append(failure)
+            return int(lib.bigtable_error_new(Code.ABORTED, *text_arguments(b"an exception")))
+
+        callback = _TRANSACTION_FUNCTION(guard(call, failed))
         error = lib.bigtable_database_run_transaction(
             handle.pointer, ctypes.cast(callback, ctypes.c_void_p), None, as_handle(options)
         )

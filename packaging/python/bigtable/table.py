@@ -15,6 +15,7 @@ from ._handle import (
     as_handle,
     check,
     from_text,
+    guard,
     output,
     take_error,
     text_arguments,
@@ -199,14 +200,14 @@ class Table(NotPickled):
         failures: list[BaseException] = []
 
         def call(context: int, cells: int, mutation: int) -> int:
-            try:
-                copy_operations(function(read_row(cells)), key, mutation)
-                return 0
-            except BaseException as failure:  # must not pass to C
-                failures.append(failure)
-                return 1
+            copy_operations(function(read_row(cells)), key, mutation)
+            return 0
 
-        callback = _ROW_FUNCTION(call)
+        def failed(failure: BaseException) -> int:
+            failures.append(failure)
+            return 1
+
+        callback = _ROW_FUNCTION(guard(call, failed))
         error = lib.bigtable_table_mutate_row_atomically(
             table,
             *text_arguments(key),
