@@ -2,12 +2,12 @@
 // offers the core of the C++ interface, with the same meaning: the headers named in the sections
 // below state what each option does and costs, and which errors a call returns.
 //
-// Handles. All types are opaque. What a function with `new`, `open`, `take`, `begin`, `read`,
-// `resume`, `sample`, `get` or `list` in its name passes to the caller belongs to the caller, until
-// the caller passes it to the `free` function of its type. The exceptions are views, tables and
-// what a function of the program is called with, and say so. A `free` function accepts NULL. A
-// function copies what it is passed, unless it says otherwise, so its arguments can be freed after
-// the call.
+// Handles. All types are opaque, but for the records of packed cells and packed operations. What a
+// function with `new`, `open`, `take`, `begin`, `read`, `resume`, `sample`, `get` or `list` in its
+// name passes to the caller belongs to the caller, until the caller passes it to the `free`
+// function of its type. The exceptions are views, tables and what a function of the program is
+// called with, and say so. A `free` function accepts NULL. A function copies what it is passed,
+// unless it says otherwise, so its arguments can be freed after the call.
 //
 // Errors. A function that can fail returns a bigtable_error, which belongs to the caller, or NULL
 // for success. After an error, every output is NULL, and nothing has changed unless the C++
@@ -713,6 +713,30 @@ size_t bigtable_mutation_byte_size(const bigtable_mutation* mutation);
 // InvalidArgument: the first invalid operation.
 bigtable_error* bigtable_mutation_check(const bigtable_mutation* mutation);
 
+// Packed operations: many mutations from one call, for languages in which a call costs more than a
+// copy. A record for each operation, and the text of all of them in one piece of memory, in the
+// order of the records and without gaps: of each operation its row, column and value. A record with
+// a row begins a mutation. The following records without a row add operations to it.
+typedef struct bigtable_packed_operation {
+  int32_t kind;          // BIGTABLE_OPERATION_SET and so on, below
+  uint32_t row_size;     // 0: the operation is of the same mutation as the one before it
+  uint32_t column_size;  // "family:qualifier". DELETE_FAMILY: the family. DELETE_ROW: 0
+  uint32_t value_size;   // what SET writes, ADD_TO_CELL adds and MERGE_TO_CELL merges; else 0
+  int64_t timestamp;     // -1: the server's time, of SET only. DELETE_TIME_RANGE: the begin
+  int64_t end;           // of DELETE_TIME_RANGE; not used otherwise
+} bigtable_packed_operation;
+// Stores the mutations of the records in mutations[0] to mutations[count - 1]. They belong to the
+// caller, and are as those of bigtable_mutation_new: what is invalid in them is reported when they
+// are applied. InvalidArgument: `count` is not the number of records with a row, the first record
+// has none, the sizes do not add up to `text_size`, or there is no such kind. After an error all
+// `count` mutations are NULL.
+bigtable_error* bigtable_mutations_new_packed(const bigtable_packed_operation* operations,
+                                              size_t operation_count, const char* text,
+                                              size_t text_size, bigtable_mutation** mutations,
+                                              size_t count);
+// Frees `count` mutations, each of which may be NULL. It does not free the array.
+void bigtable_mutations_free(bigtable_mutation* const* mutations, size_t count);
+
 // --- Filters (filter.h) ---
 //
 // A filter that is invalid is reported by the calls that read with it.
@@ -934,6 +958,28 @@ bigtable_error* bigtable_table_read_rows(bigtable_table* table, const bigtable_r
 // stream is freed. At the end, *row becomes NULL. After an error, every call returns that error.
 bigtable_error* bigtable_rows_next(bigtable_rows* rows, const bigtable_row** row);
 void bigtable_rows_free(bigtable_rows* rows);
+
+// Packed cells: many cells of a stream from one call, for languages in which a call costs more than
+// a copy. A record for each cell, and the text of all of them in one piece of memory, in the order
+// of the records and without gaps: of each cell its row, family, qualifier, label and value. A row,
+// and a family, is there only once for all cells in sequence that have it.
+typedef struct bigtable_packed_cell {
+  uint64_t text;  // where the text of the cell begins in the text of all cells
+  int64_t timestamp;
+  uint32_t row_size;     // 0: the row of the cell before
+  uint32_t family_size;  // 0: the family of the cell before
+  uint32_t qualifier_size;
+  uint32_t label_size;
+  uint64_t value_size;
+} bigtable_packed_cell;
+// Moves over the next rows, and packs their cells: of at least one row, and of more as long as the
+// text of all has fewer than `text_limit` bytes. Only whole rows; the first cell has a row and a
+// family. *cells and *text belong to the stream, and are valid until the next call with the stream
+// or until it is freed. At the end, *count becomes 0, and *cells and *text NULL. An error after the
+// first row is returned by the next call. A resume token stands behind the last row of the cells.
+bigtable_error* bigtable_rows_next_packed(bigtable_rows* rows, size_t text_limit,
+                                          const bigtable_packed_cell** cells, size_t* count,
+                                          const char** text, size_t* text_size);
 
 // Where the stream stands: behind the last row that bigtable_rows_next has returned, also after an
 // error or a limit. Bytes that may be stored, also for later openings: RowReader::ResumeToken.

@@ -135,6 +135,9 @@ struct bigtable_row_key_samples {
 
 struct bigtable_rows {
   bigtable::RowReader reader;
+  // What bigtable_rows_next_packed has returned last.
+  std::vector<bigtable_packed_cell> packed_cells = {};
+  std::string packed_text = {};
 };
 
 namespace bigtable {

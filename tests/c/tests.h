@@ -30,6 +30,12 @@
   DO(AStreamIsLimitedAndReversed)                       \
   DO(AStreamReturnsItsErrorAgain)                       \
   DO(ASnapshotDoesNotChange)                            \
+  DO(CellsArePacked)                                    \
+  DO(PackedCellsHaveLabels)                             \
+  DO(AStreamOfPackedCellsReturnsItsErrorAgain)          \
+  DO(PackedOperationsAreMutations)                      \
+  DO(PackedContributionsAreMerged)                      \
+  DO(PackedOperationsAreChecked)                        \
   DO(FiltersSelectCells)                                \
   DO(FiltersOfWholeRowsSelectCells)                     \
   DO(AnInvalidFilterIsReported)                         \
