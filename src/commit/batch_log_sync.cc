@@ -42,8 +42,7 @@ absl::Status BatchLogSync::SyncAll() {
     MutexLock lock(&mutex_);
     all = unsynced_;
   }
-  bool is_durable = true;
-  return SyncEach(all, &is_durable);
+  return SyncEach(all, nullptr);
 }
 
 void BatchLogSync::Forget(const ServingState* state) {
@@ -62,8 +61,7 @@ absl::Status BatchLogSync::SyncLinked(const CommitLog* log, bool* is_durable) {
     std::copy_if(unsynced_.begin(), unsynced_.end(), std::back_inserter(linked),
                  [&](const Unsynced& unsynced) { return unsynced.group == found->group; });
   }
-  bool ignored;
-  return SyncEach(linked, is_durable == nullptr ? &ignored : is_durable);
+  return SyncEach(linked, is_durable);
 }
 
 absl::Status BatchLogSync::SyncEach(const std::vector<Unsynced>& all, bool* is_durable) {
@@ -73,10 +71,10 @@ absl::Status BatchLogSync::SyncEach(const std::vector<Unsynced>& all, bool* is_d
     const absl::Status synced = Sync(unsynced);
     if (synced.ok()) continue;
     is_any_left = true;
-    if (unsynced.error->resuming()) {
-      *is_durable = false;
-    } else {
+    if (!unsynced.error->resuming()) {
       status.Update(synced);
+    } else if (is_durable != nullptr) {
+      *is_durable = false;
     }
   }
   if (is_any_left) return status;

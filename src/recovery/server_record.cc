@@ -18,11 +18,10 @@ constexpr std::string_view kFenced = "fenced";
 constexpr std::string_view kDone = "fenced, done";
 constexpr std::string_view kVoid = "void";
 
-// The numbers after the first word of the line, which is `word`.
+// Adds the numbers after the first word of the line, which is `word`.
 bool ParseLine(std::string_view line, std::string_view word, std::vector<SequenceNumber>* numbers) {
   const std::vector<std::string> parts = absl::StrSplit(ToAbsl(line), ' ');
   if (parts.front() != word) return false;
-  numbers->clear();
   for (const std::string& part : absl::MakeConstSpan(parts).subspan(1)) {
     const char* const end = part.data() + part.size();
     const auto [parsed, error] = std::from_chars(part.data(), end, numbers->emplace_back());

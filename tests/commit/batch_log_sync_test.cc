@@ -50,6 +50,17 @@ TEST_F(BatchLogSyncTest, PartsAreSynced) {
   EXPECT_OK(error_.status());
 }
 
+TEST_F(BatchLogSyncTest, ALaterPartIsSyncedAlthoughTheEarlierOneIs) {
+  ASSERT_OK(log_->Sync());
+  const std::string_view part = "later";
+  ASSERT_OK(log_->Append(RecordType::kBatchPart, 2, {&part, 1}, nullptr));
+  ASSERT_OK(log_->Flush());
+  sync_.Add({{log_, &state_, &error_}});
+  ASSERT_LT(log_->synced_offset(), log_->end_offset());
+  ASSERT_OK(sync_.SyncLinked(log_.get()));
+  EXPECT_EQ(log_->synced_offset(), log_->end_offset());
+}
+
 TEST_F(BatchLogSyncTest, TheServerOfALogThatCannotBeSyncedRefusesWrites) {
   faulty_.FailCalls({{FileCall::kLogSync}, ""}, absl::UnavailableError("injected"));
   EXPECT_STATUS(kUnavailable, "injected", sync_.SyncAll());

@@ -128,6 +128,17 @@ TEST_F(VoidBatchesTest, LimitsEndTheWaitForAnotherWrite) {
   EXPECT_EQ(Contents("b"), "void 3 5");
 }
 
+// Another batch is being made void, which stalls.
+TEST_F(VoidBatchesTest, LimitsEndTheWaitForAnotherBatch) {
+  faulty_.StallCalls({.kinds = {FileCall::kNewWritableFile}});
+  std::thread other([&] { EXPECT_OK(Add({.first = 3, .last = 5})); });
+  EXPECT_TRUE(faulty_.WaitUntilStalled(1));
+  EXPECT_STATUS(kDeadlineExceeded, "the call",
+                batches_->WritePending({.deadline = Deadline::In(absl::Milliseconds(30))}));
+  faulty_.ReleaseCalls();
+  other.join();
+}
+
 // Masters and the leaders of groups write the same records.
 TEST_F(VoidBatchesTest, ThreadsThatChangeOneRecordLoseNothing) {
   constexpr SequenceNumber kEach = 20;

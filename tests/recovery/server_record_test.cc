@@ -109,8 +109,8 @@ TEST(ServerRecordTest, AddKeepsWhatWasExcluded) {
   EXPECT_TRUE(record.Add({.void_batches = {{9, 9}, {1, 2}}}));
   EXPECT_THAT(record.void_batches,
               ElementsAre(SequenceRange{1, 2}, SequenceRange{5, 6}, SequenceRange{9, 9}));
-  EXPECT_TRUE(record.Add({.void_batches = {{3, 4}, {6, 8}}}));
-  EXPECT_THAT(record.void_batches, ElementsAre(SequenceRange{1, 9}));
+  EXPECT_TRUE(record.Add({.void_batches = {{3, 4}, {6, 8}, {11, 11}}}));
+  EXPECT_THAT(record.void_batches, ElementsAre(SequenceRange{1, 9}, SequenceRange{11, 11}));
   ServerRecord fresh;
   EXPECT_TRUE(fresh.Add({.is_fenced = true}));
   EXPECT_TRUE(fresh.is_fenced);

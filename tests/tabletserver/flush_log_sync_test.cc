@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -20,7 +21,22 @@
 namespace bigtable {
 namespace {
 
-using FlushLogSyncTest = StartedServerFixture;
+class FlushLogSyncTest : public StartedServerFixture {
+ protected:
+  // The family "f" is in one group, and "g" in another.
+  std::shared_ptr<Tablet> AddTabletOfTwoGroups() {
+    TableSchema schema;
+    schema.locality_groups["second"] = {};
+    schema.families["f"] = {};
+    schema.families["g"] = {.locality_group = "second"};
+    const auto layout = MakeTableLayout("u", kOtherTableId, schema);
+    auto tablet =
+        Tablet::Open(server_->environment(), std::make_shared<const TableLayout>(*layout), {});
+    EXPECT_OK(tablet);
+    server_->AddTablet(*tablet);
+    return *std::move(tablet);
+  }
+};
 
 TEST_F(FlushLogSyncTest, TheLogIsSyncedOnlyForOlderMutationsThatAreStillNeeded) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
@@ -114,15 +130,7 @@ TEST_F(FlushLogSyncTest, ALaterMutationOfAFlushedBatchNeedsASync) {
 
 // The groups of a tablet may be too many for one commit to METADATA.
 TEST_F(FlushLogSyncTest, ABatchOfOneTabletNeedsASyncForItsOtherGroups) {
-  TableSchema schema;
-  schema.locality_groups["second"] = {};
-  schema.families["f"] = {};
-  schema.families["g"] = {.locality_group = "second"};
-  ASSERT_OK_AND_ASSIGN(const TableLayout layout, MakeTableLayout("u", kOtherTableId, schema));
-  ASSERT_OK_AND_ASSIGN(
-      const std::shared_ptr<Tablet> tablet,
-      Tablet::Open(server_->environment(), std::make_shared<const TableLayout>(layout), {}));
-  server_->AddTablet(tablet);
+  const std::shared_ptr<Tablet> tablet = AddTabletOfTwoGroups();
   std::string first, second;
   AppendOperation(&first, {.family = "f", .qualifier = "q", .value = "v"});
   AppendOperation(&second, {.family = "g", .qualifier = "q", .value = "v"});
@@ -138,6 +146,21 @@ TEST_F(FlushLogSyncTest, ABatchOfOneTabletNeedsASyncForItsOtherGroups) {
   EXPECT_EQ(server_->log().statistics().syncs, 1u);
 }
 
+TEST_F(FlushLogSyncTest, AMutationOfTwoGroupsNeedsASyncForTheOtherGroup) {
+  const std::shared_ptr<Tablet> tablet = AddTabletOfTwoGroups();
+  std::string operations;
+  for (const char* const family : {"f", "g"}) {
+    AppendOperation(&operations, {.family = family, .qualifier = "q", .value = "v"});
+  }
+  ASSERT_OK(Apply(kOtherTableId, {{"a", operations}}));
+  server_->rotation().RotateAll(tablet.get());
+  const std::vector<ImmutableMemtables> groups = ImmutableMemtablesOf(tablet);
+  FlushLogSync sync(server_->environment(), &server_->tablets(), &server_->log(),
+                    &server_->write_error(), nullptr);
+  ASSERT_OK(sync.SyncFor({&groups[1], 1}).status());
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);
+}
+
 TEST_F(FlushLogSyncTest, ASyncThatFailsLeavesNoFlushedFiles) {
   const std::shared_ptr<Tablet> other = AddOtherTablet();
   ASSERT_OK(Write("row", "v", kOtherTableId));
@@ -146,6 +169,7 @@ TEST_F(FlushLogSyncTest, ASyncThatFailsLeavesNoFlushedFiles) {
   faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
   EXPECT_STATUS(kUnavailable, "no sync", background_.FlushNow(server_.get()));
   EXPECT_FALSE(file_system_.FileExists("/1.sst"));
+  EXPECT_STATUS(kUnavailable, "no sync", server_->write_error().status());
 }
 
 // A flush of another thread, such as that of a tablet that is loaded, has not all memtables.
@@ -188,6 +212,22 @@ TEST_F(FlushLogSyncTest, ASyncMakesDurableOnlyWhatIsVisible) {
   ASSERT_OK_AND_ASSIGN(const SequenceNumber through, sync.SyncFor(ImmutableMemtablesOf(tablet_)));
   EXPECT_EQ(through, 2u);
   EXPECT_EQ(server_->log().statistics().syncs, 1u);
+  ASSERT_OK(sync.SyncFor(ImmutableMemtablesOf(tablet_)).status());
+  EXPECT_EQ(server_->log().statistics().syncs, 1u);  // it is durable
+}
+
+TEST_F(FlushLogSyncTest, AResumeWithoutItsLogAttestsNothing) {
+  const std::shared_ptr<Tablet> other = AddOtherTablet();
+  ASSERT_OK(Write("row", "v", kOtherTableId));
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateAll(tablet_.get());
+  faulty_.FailCalls({{FileCall::kLogSync}, {}}, absl::UnavailableError("no sync"));
+  WriteError& error = server_->write_error();
+  FlushLogSync sync(server_->environment(), &server_->tablets(), &server_->log(), &error, nullptr);
+  error.BeginResume();
+  ASSERT_OK_AND_ASSIGN(const SequenceNumber through, sync.SyncFor(ImmutableMemtablesOf(tablet_)));
+  EXPECT_EQ(through, 0u);
+  error.EndResume();
 }
 
 // The log of another server has a part of a batch and cannot be synced; this server's log follows
