@@ -42,6 +42,10 @@ install(EXPORT bigtableTestingTargets NAMESPACE bigtable:: DESTINATION ${package
 if(TARGET bigtable_remote)
   install(EXPORT bigtableRemoteTargets NAMESPACE bigtable:: DESTINATION ${package_dir})
 endif()
+# What a C++ compiler links that a C compiler does not.
+set(bigtable_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(REMOVE_ITEM bigtable_cxx_libraries c gcc gcc_s)
+list(REMOVE_DUPLICATES bigtable_cxx_libraries)
 configure_package_config_file(cmake/bigtableConfig.cmake.in
   ${PROJECT_BINARY_DIR}/bigtableConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bigtableConfigVersion.cmake
