@@ -29,6 +29,8 @@ PLOT_PACKAGES=(gnuplot-nox)
 FUZZ_PACKAGES=(clang libclang-rt-14-dev)
 # tools/check.
 CHECK_PACKAGES=(clang clang-format clang-tidy shellcheck)
+# packaging/debian/run, and the test of the packages.
+DEBIAN_PACKAGES=(dpkg-dev file)
 # docs/run: the API reference.
 DOC_PACKAGES=(doxygen python3)
 

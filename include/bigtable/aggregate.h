@@ -25,13 +25,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // Merges the contributions to a cell. Its states are stored, so an operator keeps its meaning as
 // long as there are families of it. Thread-safe: reads, writes and compactions call it from any
 // thread, also for corrupt states. Its functions only compute. What they throw fails the call with
 // Unknown.
-class AggregateOperator {
+class BIGTABLE_EXPORT AggregateOperator {
  public:
   virtual ~AggregateOperator() = default;
 
@@ -50,16 +52,16 @@ class AggregateOperator {
 // Registers an operator for all databases of the process, until it ends. InvalidArgument unless the
 // name has 1 to 64 printable ASCII characters without space and colon, or if the operator is null;
 // AlreadyExists if the name is taken. Thread-safe.
-absl::Status RegisterAggregateOperator(std::string_view name,
-                                       std::unique_ptr<const AggregateOperator> op);
+BIGTABLE_EXPORT absl::Status RegisterAggregateOperator(std::string_view name,
+                                                       std::unique_ptr<const AggregateOperator> op);
 
 // The names of all registered operators, sorted. Thread-safe.
-std::vector<std::string> AggregateOperatorNames();
+BIGTABLE_EXPORT std::vector<std::string> AggregateOperatorNames();
 
 // About how many different inputs a cell of a kHyperLogLog family has counted, given its value:
 // exact for none, almost exact for a few hundred, then with a standard error of 0.8%.
 // InvalidArgument if `state` is not such a value.
-absl::StatusOr<uint64_t> HyperLogLogEstimate(std::string_view state);
+BIGTABLE_EXPORT absl::StatusOr<uint64_t> HyperLogLogEstimate(std::string_view state);
 
 }  // namespace bigtable
 

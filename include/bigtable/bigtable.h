@@ -10,6 +10,7 @@
 #include "bigtable/compaction_policy.h"
 #include "bigtable/database.h"
 #include "bigtable/event_listener.h"
+#include "bigtable/export.h"
 #include "bigtable/file_system.h"
 #include "bigtable/filter.h"
 #include "bigtable/latency_histogram.h"

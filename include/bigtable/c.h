@@ -47,6 +47,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)  // the shared library exports these functions
+#endif
 
 typedef struct bigtable_access_list bigtable_access_list;
 typedef struct bigtable_call_options bigtable_call_options;
@@ -1220,6 +1223,9 @@ bigtable_error* bigtable_aggregate_operator_register(const char* name, size_t na
 // The names of all registered operators. Sorted.
 bigtable_error* bigtable_aggregate_operator_list_names(bigtable_string_list** names);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }  // extern "C"
 #endif

@@ -6,11 +6,13 @@
 
 #include "absl/time/time.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // Lets one thread cancel the calls of another: they return Cancelled soon after Cancel().
 // Thread-safe. Must outlive the calls it is passed to.
-class Cancellation {
+class BIGTABLE_EXPORT Cancellation {
  public:
   // Cancels the calls that were given this object. They end soon. Cannot be undone.
   void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }

@@ -5,10 +5,12 @@
 
 #include "absl/time/time.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // Thread-safe. May jump; the timestamps that a server assigns increase nevertheless.
-class Clock {
+class BIGTABLE_EXPORT Clock {
  public:
   virtual ~Clock() = default;
   // The present time.

@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
 #include "bigtable/file_system.h"
 #include "bigtable/sstable.h"
 
@@ -67,17 +68,18 @@ struct CommitLogEntry {
 // The logs of the database in the directory `database`, from old to new. `file_system` is not
 // owned; null: FileSystem::Posix(). NotFound: there is no database. DataLoss: a STATE file is
 // damaged. FailedPrecondition: a newer version wrote it. Cost: reads all needed segments.
-absl::StatusOr<std::vector<CommitLogInfo>> ListCommitLogs(std::string_view database,
-                                                          FileSystem* file_system = nullptr);
+BIGTABLE_EXPORT absl::StatusOr<std::vector<CommitLogInfo>> ListCommitLogs(
+    std::string_view database, FileSystem* file_system = nullptr);
 
 // Calls `callback` with each operation in the log of `server`, in the order of sequence numbers.
 // Some may be in SSTables already. The next opening leaves out what the server never acknowledged,
 // and batches that are not whole in all logs; here they are. An error of the callback ends the
 // reading and is returned. NotFound: there is no such log. DataLoss: the log is damaged; `callback`
 // has had what is before the damage.
-absl::Status ReadCommitLog(std::string_view database, std::string_view server,
-                           absl::FunctionRef<absl::Status(const CommitLogEntry&)> callback,
-                           FileSystem* file_system = nullptr);
+BIGTABLE_EXPORT absl::Status ReadCommitLog(
+    std::string_view database, std::string_view server,
+    absl::FunctionRef<absl::Status(const CommitLogEntry&)> callback,
+    FileSystem* file_system = nullptr);
 
 }  // namespace bigtable
 

@@ -50,6 +50,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+#include "bigtable/export.h"
 #include "bigtable/timestamp.h"
 
 namespace bigtable {
@@ -68,7 +69,7 @@ struct CompactedCell {
 // database. What it throws fails the compaction with Unknown. Its decision should depend on nothing
 // but the cell and the time: when a compaction comes is not defined, and the filter may never see a
 // cell that is soon overwritten.
-class CompactionFilter {
+class BIGTABLE_EXPORT CompactionFilter {
  public:
   enum class Decision : uint8_t {
     kKeep,
@@ -85,11 +86,11 @@ class CompactionFilter {
 // Registers a filter for all databases of the process, until it ends. InvalidArgument unless the
 // name has 1 to 64 printable ASCII characters without space and colon, or if the filter is null;
 // AlreadyExists if the name is taken. Thread-safe.
-absl::Status RegisterCompactionFilter(std::string_view name,
-                                      std::unique_ptr<const CompactionFilter> filter);
+BIGTABLE_EXPORT absl::Status RegisterCompactionFilter(
+    std::string_view name, std::unique_ptr<const CompactionFilter> filter);
 
 // The names of all registered filters, sorted. Thread-safe.
-std::vector<std::string> CompactionFilterNames();
+BIGTABLE_EXPORT std::vector<std::string> CompactionFilterNames();
 
 }  // namespace bigtable
 

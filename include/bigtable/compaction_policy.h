@@ -34,6 +34,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
 #include "bigtable/schema.h"
 
 namespace bigtable {
@@ -114,7 +115,7 @@ struct CompactionPick {
 // they return within about a millisecond, and do not call the database or wait for another thread.
 // They may read what the program owns, under a lock that is held briefly. What one of them throws
 // counts as a bad pick: nothing is compacted, and the policy is asked again later.
-class CompactionPolicy {
+class BIGTABLE_EXPORT CompactionPolicy {
  public:
   virtual ~CompactionPolicy() = default;
   // The next compaction; nullopt if none is needed. Called when runs, files or the schema have
@@ -139,14 +140,15 @@ using CompactionPolicyFactory =
 // name has 1 to 64 printable ASCII characters without space and colon; AlreadyExists if it is
 // taken. The policies of CompactionStyle are registered as "size_tiered", "leveled", "fifo" and
 // "none". Thread-safe.
-absl::Status RegisterCompactionPolicy(std::string_view name, CompactionPolicyFactory factory);
+BIGTABLE_EXPORT absl::Status RegisterCompactionPolicy(std::string_view name,
+                                                      CompactionPolicyFactory factory);
 
 // The names of all registered policies, sorted. Thread-safe.
-std::vector<std::string> CompactionPolicyNames();
+BIGTABLE_EXPORT std::vector<std::string> CompactionPolicyNames();
 
 // A policy by its name, for one that extends another. `group` has its options. InvalidArgument
 // lists the known names if there is none with this name. Thread-safe.
-absl::StatusOr<std::unique_ptr<CompactionPolicy>> MakeCompactionPolicy(
+BIGTABLE_EXPORT absl::StatusOr<std::unique_ptr<CompactionPolicy>> MakeCompactionPolicy(
     std::string_view name, const LocalityGroup& group = {});
 
 }  // namespace bigtable

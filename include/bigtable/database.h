@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 
 #include "bigtable/access_list.h"
+#include "bigtable/export.h"
 #include "bigtable/options.h"
 #include "bigtable/quota.h"
 #include "bigtable/schema.h"
@@ -38,7 +39,7 @@ class DatabaseBackend;
 //
 // One class with many functions, because they are what an administrator looks for in one place.
 // Each group of them passes its calls on to a part of the engine.
-class Database {
+class BIGTABLE_EXPORT Database {
  public:
   // Opens the database in directory `path`, or creates one.
   //

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+#include "bigtable/export.h"
 #include "bigtable/statistics.h"
 
 namespace bigtable {
@@ -166,7 +167,7 @@ struct DatabaseEvent {
 // So a listener may call any method of the database (Statistics, Resume) except Close and the
 // destructor. A call that waits for background work delays later events. What a listener throws is
 // logged, and the next event follows.
-class EventListener {
+class BIGTABLE_EXPORT EventListener {
  public:
   virtual ~EventListener() = default;
 

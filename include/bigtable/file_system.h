@@ -14,12 +14,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // A file that is written once, from start to end. One thread at a time. After Append or Sync has
 // failed, every later Append and Sync fails: the contents are unknown, and the file should be
 // removed.
-class WritableFile {
+class BIGTABLE_EXPORT WritableFile {
  public:
   virtual ~WritableFile() = default;  // closes; a crash of the machine may lose unsynced bytes
 
@@ -32,7 +34,7 @@ class WritableFile {
 };
 
 // A file that is read at any position. Thread-safe.
-class RandomAccessFile {
+class BIGTABLE_EXPORT RandomAccessFile {
  public:
   virtual ~RandomAccessFile() = default;
 
@@ -67,7 +69,7 @@ class RandomAccessFile {
 
 // A file of a fixed size that is written in place: a segment of the commit log. Writes come from
 // one thread at a time; Sync may run concurrently with them.
-class LogFile {
+class BIGTABLE_EXPORT LogFile {
  public:
   virtual ~LogFile() = default;
 
@@ -84,7 +86,7 @@ class LogFile {
 };
 
 // A lock, held as long as this object lives; see FileSystem::LockFile.
-class FileLock {
+class BIGTABLE_EXPORT FileLock {
  public:
   virtual ~FileLock() = default;
 
@@ -97,7 +99,7 @@ class FileLock {
 // (no space left, too many open files), FailedPrecondition (a directory instead of a file or the
 // reverse, or a directory that is not empty), Unavailable (an I/O error, which may be temporary).
 // Each names the path and the system's reason.
-class FileSystem {
+class BIGTABLE_EXPORT FileSystem {
  public:
   // How NewRandomAccessFile reads.
   enum class ReadMode { kMapped, kPositional };

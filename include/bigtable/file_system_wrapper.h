@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
 #include "bigtable/file_system.h"
 
 namespace bigtable {
@@ -31,7 +32,7 @@ namespace bigtable {
 // Passes every call on to `base`, except HoldDirectory: what that returns would not know the
 // derived class. So, unless the derived class overrides it, a database on a wrapper is opened by an
 // absolute path, and its directory is not renamed while it is open. Thread-safe if `base` is.
-class FileSystemWrapper : public FileSystem {
+class BIGTABLE_EXPORT FileSystemWrapper : public FileSystem {
  public:
   // `base` outlives this.
   explicit FileSystemWrapper(FileSystem* base) : base_(base) {}

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 
+#include "bigtable/export.h"
 #include "bigtable/timestamp.h"
 
 namespace bigtable {
@@ -21,7 +22,7 @@ struct FilterNode;
 // InvalidArgument. Cheap to copy, immutable, thread-safe.
 //
 //   Filter::Chain(Filter::Family("anchor"), Filter::Latest(1))
-class Filter {
+class BIGTABLE_EXPORT Filter {
  public:
   Filter() = default;  // passes everything
 

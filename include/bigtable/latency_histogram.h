@@ -7,13 +7,15 @@
 
 #include "absl/time/time.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // Plain value. All histograms have the same bucket bounds. Up to 128 ns a bucket is 8 ns wide. From
 // there to 137 s it is a sixteenth of the power of two that it is in, so that no bucket is wider
 // than 1/16 of the durations in it. One more bucket holds longer durations. Every power of two of
 // nanoseconds from 128 ns on is a bound.
-struct LatencyHistogram {
+struct BIGTABLE_EXPORT LatencyHistogram {
   // How many calls took a time between two bounds.
   struct Bucket {
     absl::Duration above;  // exclusive

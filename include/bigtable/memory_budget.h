@@ -13,6 +13,8 @@
 
 #include "absl/base/macros.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 class BlockCache;
@@ -26,7 +28,7 @@ class MemtableHolder;
 // that are being written are counted but not bounded.
 //
 // Databases that are opened with the same budget share it, including its cache. Thread-safe.
-class MemoryBudget {
+class BIGTABLE_EXPORT MemoryBudget {
  public:
   // kMemtables includes large values on their way into a memtable. kLog is the memory of full log
   // segments that recovery, memtables or readers need, as far as they are in memory; kSpareLog that

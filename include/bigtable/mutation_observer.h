@@ -45,6 +45,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
 #include "bigtable/filter.h"
 #include "bigtable/row.h"
 #include "bigtable/row_mutation.h"
@@ -79,7 +80,7 @@ struct ObservedOperation {
 
 // A valid mutation of a row of a table with observers, which the writer may write. Valid during the
 // call of the observer.
-class ObservedMutation {
+class BIGTABLE_EXPORT ObservedMutation {
  public:
   ObservedMutation(const ObservedMutation&) = delete;
   ObservedMutation& operator=(const ObservedMutation&) = delete;
@@ -104,7 +105,7 @@ class ObserverContextImpl;
 
 // What Before can do. Valid during the call, for its thread. Deadline and cancellation of its
 // functions are those of the write.
-class ObserverContext {
+class BIGTABLE_EXPORT ObserverContext {
  public:
   ObserverContext(const ObserverContext&) = delete;
   ObserverContext& operator=(const ObserverContext&) = delete;
@@ -139,7 +140,7 @@ class ObserverContext {
 
 // Thread-safe: called by all threads that write. What Before throws refuses the write with Unknown;
 // what After throws is only logged, because the write is committed.
-class MutationObserver {
+class BIGTABLE_EXPORT MutationObserver {
  public:
   virtual ~MutationObserver() = default;
 
@@ -172,11 +173,11 @@ class MutationObserver {
 // Registers an observer for all databases of the process, until it ends. InvalidArgument unless the
 // name has 1 to 64 printable ASCII characters without space and colon, or if the observer is null;
 // AlreadyExists if the name is taken. Thread-safe.
-absl::Status RegisterMutationObserver(std::string_view name,
-                                      std::unique_ptr<MutationObserver> observer);
+BIGTABLE_EXPORT absl::Status RegisterMutationObserver(std::string_view name,
+                                                      std::unique_ptr<MutationObserver> observer);
 
 // The names of all registered observers, sorted. Thread-safe.
-std::vector<std::string> MutationObserverNames();
+BIGTABLE_EXPORT std::vector<std::string> MutationObserverNames();
 
 }  // namespace bigtable
 

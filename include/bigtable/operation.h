@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 
+#include "bigtable/export.h"
 #include "bigtable/row_mutation.h"
 #include "bigtable/table.h"
 
@@ -16,10 +17,10 @@ namespace bigtable {
 // exits. Ends the process with a message if there is no such table. Thread-safe.
 //
 //   Table* T = OpenOrDie("/bigtable/web/webtable");
-Table* OpenOrDie(std::string_view path);
+BIGTABLE_EXPORT Table* OpenOrDie(std::string_view path);
 
 // The outcome of an Apply.
-class Operation {
+class BIGTABLE_EXPORT Operation {
  public:
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
@@ -31,7 +32,7 @@ class Operation {
 
 // Applies a mutation that was made for a table with RowMutation(table, row). Otherwise the
 // operation gets InvalidArgument.
-void Apply(Operation* operation, const RowMutation* mutation);
+BIGTABLE_EXPORT void Apply(Operation* operation, const RowMutation* mutation);
 
 }  // namespace bigtable
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "bigtable/export.h"
 #include "bigtable/statistics.h"
 
 namespace bigtable {
@@ -28,7 +29,7 @@ namespace bigtable {
 // Pure function. Cost: about thirty lines for each histogram. A table has five, a server six, and a
 // tablet one for each kind of call it has served. Where that is too much, clear
 // TabletServerStatistics::tablets first.
-std::string ToPrometheusText(const DatabaseStatistics& statistics);
+BIGTABLE_EXPORT std::string ToPrometheusText(const DatabaseStatistics& statistics);
 
 }  // namespace bigtable
 

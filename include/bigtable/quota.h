@@ -23,6 +23,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // Each limit: 0 means none. Plain value.
@@ -64,7 +66,7 @@ struct Quota {
 // After how long a call that a quota of a rate has refused may succeed, if no other call comes
 // first. Nothing for every other status; for one of a quota of storage too, since data must be
 // deleted and compacted first. Thread-safe.
-std::optional<absl::Duration> RetryAfter(const absl::Status& status);
+BIGTABLE_EXPORT std::optional<absl::Duration> RetryAfter(const absl::Status& status);
 
 }  // namespace bigtable
 

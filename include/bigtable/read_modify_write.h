@@ -12,6 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // A list of rules for one row. They are applied in call order, and a rule sees the results of those
@@ -22,7 +24,7 @@ namespace bigtable {
 //   ReadModifyWrite visit("com.cnn.www");
 //   visit.Increment("stats:visits", 1).Append("stats:log", "10.0.0.7;");
 //   absl::StatusOr<Row> written = table->ReadModifyWriteRow(visit);
-class ReadModifyWrite {
+class BIGTABLE_EXPORT ReadModifyWrite {
  public:
   // InvalidArgument beyond it.
   static constexpr size_t kMaxRules = 100'000;
@@ -66,9 +68,9 @@ class ReadModifyWrite {
 };
 
 // The value of a counter, as ReadModifyWrite::Increment writes it.
-std::string EncodeBigEndian(int64_t number);
+BIGTABLE_EXPORT std::string EncodeBigEndian(int64_t number);
 // InvalidArgument: the value does not have 8 bytes.
-absl::StatusOr<int64_t> DecodeBigEndian(std::string_view value);
+BIGTABLE_EXPORT absl::StatusOr<int64_t> DecodeBigEndian(std::string_view value);
 
 }  // namespace bigtable
 

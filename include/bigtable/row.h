@@ -9,12 +9,13 @@
 
 #include "absl/types/span.h"
 
+#include "bigtable/export.h"
 #include "bigtable/timestamp.h"
 
 namespace bigtable {
 
 // The labels of a cell (Filter::ApplyLabel): one or none, because a Chain applies only one.
-class CellLabels {
+class BIGTABLE_EXPORT CellLabels {
  public:
   CellLabels() = default;
   explicit CellLabels(std::string_view label) : label_(label) {}
@@ -43,7 +44,7 @@ class RowStorage;
 // The cells of one row that passed a read's filter, ordered by family, qualifier, and timestamp
 // from new to old. Values are views of the engine's own memory. The Row pins that memory, even
 // after its database is closed: keep rows briefly, or copy the data. Movable; one thread at a time.
-class Row {
+class BIGTABLE_EXPORT Row {
  public:
   Row() = default;
   Row(Row&& other) noexcept

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 
+#include "bigtable/export.h"
 #include "bigtable/timestamp.h"
 
 namespace bigtable {
@@ -24,7 +25,7 @@ struct EncodedMutation;
 //   RowMutation m("com.cnn.www");
 //   m.Set("anchor:www.c-span.org", "CNN").Delete("anchor:www.abc.com");
 //   absl::Status s = table->Apply(m);
-class RowMutation {
+class BIGTABLE_EXPORT RowMutation {
  public:
   // Limits: InvalidArgument beyond them.
   static constexpr size_t kMaxRowSize = 64 << 10;

@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // The rows in [begin(), end()). This form covers every kind of interval, since row + '\0' is the
 // next possible row. Plain value.
-class RowRange {
+class BIGTABLE_EXPORT RowRange {
  public:
   RowRange() = default;  // all rows
 
@@ -59,7 +61,7 @@ class RowRange {
 
 // Rows and ranges, in any order; they may overlap. A read returns each row once, in key order. An
 // empty set has no rows. Plain value.
-class RowSet {
+class BIGTABLE_EXPORT RowSet {
  public:
   RowSet() = default;
   RowSet(RowRange range) { Append(std::move(range)); }  // NOLINT: a range is a set

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 
+#include "bigtable/export.h"
 #include "bigtable/options.h"
 #include "bigtable/row_range.h"
 #include "bigtable/table.h"
@@ -24,7 +25,7 @@ struct ScanColumns;
 // The cells of one column family in the rows of its Scanner's range, ordered by row, then
 // qualifier, then timestamp from new to old. By default the newest version of each column.
 // Configure it before the first call of Done(). Views stay valid until Next().
-class ScanStream {
+class BIGTABLE_EXPORT ScanStream {
  public:
   ~ScanStream();
   ScanStream(const ScanStream&) = delete;
@@ -72,7 +73,7 @@ class ScanStream {
 // longer than needed. Uses memory for one block of each SSTable that is read, never for a whole
 // row. One thread at a time. A scanner may outlive its database; after Close its
 // status() is FailedPrecondition. As with a RowReader, check status() after the loop.
-class Scanner {
+class BIGTABLE_EXPORT Scanner {
  public:
   explicit Scanner(Table* table, ReadOptions options = {});
   ~Scanner();

@@ -15,6 +15,8 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // How the blocks of a locality group's SSTables are compressed.
@@ -105,7 +107,7 @@ struct LocalityGroup {
 // invisible. If the part of the rule that counts versions changes, counting starts over with the
 // existing ones: a change to MaxVersions(n) keeps their n newest. A snapshot from before the change
 // sees the data of that snapshot, as far as the new rule keeps it. Plain value.
-class GcRule {
+class BIGTABLE_EXPORT GcRule {
  public:
   // Drops versions that have at least `versions` newer ones, and are older than `age`.
   struct Step {

@@ -4,13 +4,15 @@
 
 #include <cstdint>
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // Taken with Database::TakeSnapshot, passed in ReadOptions. A read sees what was written before it
 // was taken, and had not expired then (GcRule::MaxAge). While it lives, compactions preserve the
 // data that it can see: hold it no longer than needed. Thread-safe. A read with a snapshot of
 // another database returns InvalidArgument.
-class Snapshot {
+class BIGTABLE_EXPORT Snapshot {
  public:
   virtual ~Snapshot() = default;
   Snapshot(const Snapshot&) = delete;

@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 #include "bigtable/schema.h"
@@ -82,7 +83,7 @@ struct SSTableEntry {
 
 // row/family:qualifier@timestamp#sequence.ordinal kind, with unprintable bytes escaped: for
 // messages.
-std::string DebugString(const SSTableEntry& entry);
+BIGTABLE_EXPORT std::string DebugString(const SSTableEntry& entry);
 
 // What a file has. Plain value.
 struct SSTableFileInfo {
@@ -139,7 +140,7 @@ struct SSTableWriterOptions {
 // Writes one SSTable. Needs memory for a block, the index and the filter, and with kZstdLongWindow
 // for some megabytes of the file's first blocks. One thread at a time; writers of different files
 // are independent.
-class SSTableWriter {
+class BIGTABLE_EXPORT SSTableWriter {
  public:
   // Creates `path`, or empties it if it exists. InvalidArgument names an option that is out of its
   // bounds; then nothing was changed. Errors of the file system otherwise.
@@ -187,7 +188,7 @@ struct SSTableReaderOptions {
 // covered by a checksum: that of a mapped block is verified when the reader first touches it, that
 // of every other part whenever it is read. DataLoss names the file and the offset of what is
 // damaged. Thread-safe: any number of threads may each use a cursor of their own.
-class SSTableReader {
+class BIGTABLE_EXPORT SSTableReader {
  public:
   // Reads index, filter and properties, but no block. NotFound if there is no file; DataLoss if it
   // is damaged, or is no SSTable; FailedPrecondition if its format is newer than this library.

@@ -4,6 +4,8 @@
 
 #include "absl/status/status.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // Whether a call returned this error, a ResourceExhausted, because the operating system had no
@@ -11,7 +13,7 @@ namespace bigtable {
 // refused was not made. The database goes on by itself once there is room, so the call may be made
 // again later. False for the database's own limits: quotas, and sizes that are never taken.
 // Thread-safe.
-bool IsSystemShortage(const absl::Status& status);
+BIGTABLE_EXPORT bool IsSystemShortage(const absl::Status& status);
 
 }  // namespace bigtable
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
+#include "bigtable/export.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
 #include "bigtable/read_modify_write.h"
@@ -41,7 +42,7 @@ class TableBackend;
 //
 // If a reader that failed is destroyed and its status() was never called, an error goes to the info
 // log, and a library that was built with assertions aborts.
-class RowReader {
+class BIGTABLE_EXPORT RowReader {
  public:
   RowReader(RowReader&&) noexcept;
   RowReader& operator=(RowReader&&) noexcept;
@@ -102,7 +103,7 @@ class RowReader {
 
 // Lives as long as the Database that opened it. Thread-safe. Calls return FailedPrecondition after
 // Database::Close, and NotFound after the table was deleted.
-class Table {
+class BIGTABLE_EXPORT Table {
  public:
   ~Table();
   Table(const Table&) = delete;

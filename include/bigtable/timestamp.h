@@ -8,6 +8,8 @@
 
 #include "absl/time/time.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // Microseconds: since 1970 if the server assigns it, otherwise whatever the caller means. Not
@@ -24,7 +26,7 @@ namespace bigtable {
 // the oldest cell of a column shows which writer came first. To claim a row, each claimant writes a
 // cell with a qualifier of its own and reads the family; the smallest timestamp has the claim. A
 // queue is a column that is written with the server's time and read from the oldest cell.
-class Timestamp {
+class BIGTABLE_EXPORT Timestamp {
  public:
   constexpr Timestamp() = default;
   constexpr explicit Timestamp(int64_t micros) : micros_(micros) {}

@@ -11,6 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
+#include "bigtable/export.h"
+
 namespace bigtable {
 
 // What a traced request did with one SSTable.
@@ -89,7 +91,7 @@ struct RequestTrace {
 // Receives traces. Called when a request has ended, on its thread, so possibly from several threads
 // at once. The engine holds no lock during the call, but the request returns only after the sink
 // does. It must not call the database. What it throws is logged.
-class TraceSink {
+class BIGTABLE_EXPORT TraceSink {
  public:
   virtual ~TraceSink() = default;
   // Takes the trace of a request that has ended. The trace is valid during the call.

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "bigtable/export.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
 #include "bigtable/row.h"
@@ -40,7 +41,7 @@ class TransactionImpl;
 //   transaction->Apply(accounts, RowMutation("alice").Set("balance:", "90"));
 //   transaction->Apply(accounts, RowMutation("bob").Set("balance:", "110"));
 //   absl::Status s = transaction->Commit();
-class Transaction {
+class BIGTABLE_EXPORT Transaction {
  public:
   // A moved-from transaction may only be destroyed or assigned to.
   Transaction(Transaction&&) noexcept;

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 
+#include "bigtable/export.h"
 #include "bigtable/row_mutation.h"
 
 namespace bigtable {
@@ -29,7 +30,7 @@ class Table;
 //   batch.Apply(accounts, RowMutation("alice").Set("balance:", "90"));
 //   batch.Apply(accounts, RowMutation("bob").Set("balance:", "110"));
 //   absl::Status s = database->Apply(batch);
-class WriteBatch {
+class BIGTABLE_EXPORT WriteBatch {
  public:
   // Limits: InvalidArgument beyond them.
   static constexpr size_t kMaxMutations = size_t{1} << 20;
