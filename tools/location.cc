@@ -1,5 +1,6 @@
 #include "tools/location.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <ostream>
@@ -9,7 +10,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 #include "bigtable/remote.h"
@@ -94,7 +94,8 @@ class RetryNotice {
 
   void Show(const absl::Status& error, absl::Duration pause) {
     const absl::MutexLock lock(&mutex_);
-    const absl::Time now = absl::Now();
+    const absl::Duration now =
+        absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
     // The first pauses are short, and most errors have passed after them. A call after a while
     // without any begins anew.
     if (now - last_retry_ > 2 * last_pause_ + absl::Seconds(1)) next_ = now + absl::Seconds(1);
@@ -110,9 +111,10 @@ class RetryNotice {
   std::ostream* const stream_;
   const std::string server_;
   absl::Mutex mutex_;
-  absl::Time last_retry_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  // By a clock that does not jump.
+  absl::Duration last_retry_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   absl::Duration last_pause_ ABSL_GUARDED_BY(mutex_);
-  absl::Time next_ ABSL_GUARDED_BY(mutex_);
+  absl::Duration next_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::Status CheckSecurity(const Location& location) {

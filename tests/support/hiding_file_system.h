@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "bigtable/file_system.h"
+#include "bigtable/file_system_wrapper.h"
 
 #include "base/mutex.h"
 #include "base/status.h"
@@ -21,61 +21,36 @@
 
 namespace bigtable {
 
-class HidingFileSystem final : public FileSystem {
+class HidingFileSystem final : public FileSystemWrapper {
  public:
   // `base` must outlive this object, and this object its files.
-  explicit HidingFileSystem(FileSystem* base) : base_(base) {}
+  explicit HidingFileSystem(FileSystem* base) : FileSystemWrapper(base) {}
 
   int open_files() const {
     MutexLock lock(&mutex_);
     return static_cast<int>(open_.size());
   }
 
-  absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override {
-    return base_->NewWritableFile(path);
-  }
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(std::string_view path,
                                                                         ReadMode mode) override {
-    BT_ASSIGN_OR_RETURN(auto file, base_->NewRandomAccessFile(path, mode));
+    BT_ASSIGN_OR_RETURN(auto file, base()->NewRandomAccessFile(path, mode));
     return std::make_unique<OpenRandomAccessFile>(this, path, std::move(file));
   }
   absl::StatusOr<std::unique_ptr<LogFile>> NewLogFile(std::string_view path,
                                                       uint64_t size) override {
-    BT_ASSIGN_OR_RETURN(auto file, base_->NewLogFile(path, size));
+    BT_ASSIGN_OR_RETURN(auto file, base()->NewLogFile(path, size));
     return std::make_unique<OpenLogFile>(this, path, std::move(file));
-  }
-  absl::StatusOr<std::string> ReadFile(std::string_view path) override {
-    return base_->ReadFile(path);
-  }
-  absl::StatusOr<uint64_t> FileSize(std::string_view path) override {
-    return base_->FileSize(path);
-  }
-  bool FileExists(std::string_view path) override { return base_->FileExists(path); }
-  absl::StatusOr<std::vector<std::string>> ListDirectory(std::string_view path) override {
-    return base_->ListDirectory(path);
-  }
-  absl::Status CreateDirectory(std::string_view path) override {
-    return base_->CreateDirectory(path);
-  }
-  absl::Status RemoveDirectory(std::string_view path) override {
-    return base_->RemoveDirectory(path);
   }
   absl::Status RemoveFile(std::string_view path) override {
     MutexLock lock(&mutex_);
-    return Hides(path) ? Hide(path) : base_->RemoveFile(path);
+    return Hides(path) ? Hide(path) : base()->RemoveFile(path);
   }
   absl::Status RenameFile(std::string_view from, std::string_view to) override {
     MutexLock lock(&mutex_);
     if (from != to && Hides(to)) BT_RETURN_IF_ERROR(Hide(to));
-    BT_RETURN_IF_ERROR(base_->RenameFile(from, to));
+    BT_RETURN_IF_ERROR(base()->RenameFile(from, to));
     Rename(from, to);
     return absl::OkStatus();
-  }
-  absl::Status SyncFile(std::string_view path) override { return base_->SyncFile(path); }
-  absl::Status SyncDirectory(std::string_view path) override { return base_->SyncDirectory(path); }
-  absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path,
-                                                     LockMode mode) override {
-    return base_->LockFile(path, mode);
   }
 
  private:
@@ -92,7 +67,7 @@ class HidingFileSystem final : public FileSystem {
       owner_->open_.erase(this);
       if (owner_->hidden_.contains(path) && !owner_->Hides(path)) {
         owner_->hidden_.erase(path);
-        owner_->base_->RemoveFile(path).IgnoreError();
+        owner_->base()->RemoveFile(path).IgnoreError();
       }
     }
 
@@ -147,13 +122,12 @@ class HidingFileSystem final : public FileSystem {
   }
   absl::Status Hide(std::string_view path) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const std::string hidden = Cat(path.substr(0, path.rfind('/')), "/.hidden", ++last_hidden_);
-    BT_RETURN_IF_ERROR(base_->RenameFile(path, hidden));
+    BT_RETURN_IF_ERROR(base()->RenameFile(path, hidden));
     Rename(path, hidden);
     hidden_.insert(hidden);
     return absl::OkStatus();
   }
 
-  FileSystem* const base_;
   mutable Mutex mutex_;
   std::map<const Opened*, std::string> open_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> hidden_ ABSL_GUARDED_BY(mutex_);
