@@ -30,7 +30,7 @@ class FlushLogSyncTest : public StartedServerFixture {
     schema.families["f"] = {};
     schema.families["g"] = {.locality_group = "second"};
     const auto layout = MakeTableLayout("u", kOtherTableId, schema);
-    auto tablet =
+    absl::StatusOr<std::shared_ptr<Tablet>> tablet =
         Tablet::Open(server_->environment(), std::make_shared<const TableLayout>(*layout), {});
     EXPECT_OK(tablet);
     server_->AddTablet(*tablet);
