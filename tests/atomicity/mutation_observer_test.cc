@@ -243,7 +243,7 @@ TEST_F(ObserverTest, InvalidAndUnknownMutationsAreNotObserved) {
   RecordRows();
   EXPECT_STATUS(kNotFound, "has no column family \"x\"",
                 t_->Apply(RowMutation("r").Set("x:q", "1")));
-  EXPECT_STATUS(kInvalidArgument, "holds bytes",
+  EXPECT_STATUS(kInvalidArgument, "is no aggregate",
                 t_->Apply(RowMutation("r").AddToCell("f:q", Timestamp(1), int64_t{1})));
   EXPECT_STATUS(kInvalidArgument, "", t_->Apply(RowMutation("r")));
   EXPECT_STATUS(kInvalidArgument, "WriteOptions::durability",

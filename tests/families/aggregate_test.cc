@@ -518,7 +518,7 @@ TEST_F(AggregateFixture, AFamilyOfBytesTakesNoContribution) {
       kInvalidArgument,
       "family \"bytes\" is no aggregate, so its cells are written by Set, not by AddToCell",
       table_->Apply(RowMutation("r").AddToCell("bytes:q", Timestamp(1), 1)));
-  EXPECT_STATUS(kInvalidArgument, "not MergeToCell",
+  EXPECT_STATUS(kInvalidArgument, "not by MergeToCell",
                 table_->Apply(RowMutation("r").MergeToCell("bytes:q", Timestamp(1), "v")));
 }
 

@@ -141,7 +141,7 @@ TEST_F(LayoutDecodeTest, EachPartIsChecked) {
       {[](TableLayout* l) { l->families[0].value_type = static_cast<ValueType>(9); },
        absl::StatusCode::kInvalidArgument, "value_type"},
       {[](TableLayout* l) { l->families[1].compaction_filter = "filter"; },
-       absl::StatusCode::kInvalidArgument, "only a family that holds bytes"},
+       absl::StatusCode::kInvalidArgument, "only a family that is no aggregate"},
       {[](TableLayout* l) { l->families[0].compaction_filter = " "; },
        absl::StatusCode::kInvalidArgument, "compaction_filter"},
       {[](TableLayout* l) { l->observers[1] = "one"; }, absl::StatusCode::kInvalidArgument,

@@ -159,7 +159,7 @@ TEST(OperationFormatTest, AMutationIsCheckedAgainstTheSchema) {
   EXPECT_STATUS(kInvalidArgument,
                 "is no aggregate, so its cells are written by Set, not by AddToCell",
                 check(RowMutation("r").AddToCell("f:q", Timestamp(1), eight)));
-  EXPECT_STATUS(kInvalidArgument, "not MergeToCell",
+  EXPECT_STATUS(kInvalidArgument, "not by MergeToCell",
                 check(RowMutation("r").MergeToCell("f:q", Timestamp(1), eight)));
   EXPECT_STATUS(kInvalidArgument, "which only AddToCell and MergeToCell write",
                 check(RowMutation("r").Set("sum:q", eight)));

@@ -122,7 +122,7 @@ TEST_F(SchemaChecksTest, AFamilyIsCheckedInAllItsParts) {
   EXPECT_OK(CheckNewFamily("f", {.value_type = ValueType::kInt64Max}));
   EXPECT_OK(CheckNewFamily("f", {}));
   EXPECT_STATUS(kInvalidArgument, "column family", CheckNewFamily("", {}));
-  EXPECT_STATUS(kInvalidArgument, "only a family that holds bytes",
+  EXPECT_STATUS(kInvalidArgument, "only a family that is no aggregate",
                 CheckFamily("f", {.value_type = ValueType::kInt64Sum, .compaction_filter = "c"}));
 }
 
