@@ -723,7 +723,7 @@ bigtable_error* bigtable_mutation_check(const bigtable_mutation* mutation);
 typedef struct bigtable_packed_operation {
   int32_t kind;          // BIGTABLE_OPERATION_SET and so on, below
   uint32_t row_size;     // 0: the operation is of the same mutation as the one before it
-  uint32_t column_size;  // "family:qualifier". DELETE_FAMILY: the family. DELETE_ROW: 0
+  uint32_t column_size;  // with family and colon; DELETE_FAMILY: of the family alone; DELETE_ROW: 0
   uint32_t value_size;   // what SET writes, ADD_TO_CELL adds and MERGE_TO_CELL merges; else 0
   int64_t timestamp;     // -1: the server's time, of SET only. DELETE_TIME_RANGE: the begin
   int64_t end;           // of DELETE_TIME_RANGE; not used otherwise
@@ -967,13 +967,13 @@ void bigtable_rows_free(bigtable_rows* rows);
 // of the records and without gaps: of each cell its row, family, qualifier, label and value. A row,
 // and a family, is there only once for all cells in sequence that have it.
 typedef struct bigtable_packed_cell {
-  uint64_t text;  // where the text of the cell begins in the text of all cells
-  int64_t timestamp;
-  uint32_t row_size;     // 0: the row of the cell before
-  uint32_t family_size;  // 0: the family of the cell before
-  uint32_t qualifier_size;
-  uint32_t label_size;
-  uint64_t value_size;
+  uint64_t text;            // where the text of the cell begins in the text of all cells
+  int64_t timestamp;        // in microseconds
+  uint32_t row_size;        // 0: the row of the cell before
+  uint32_t family_size;     // 0: the family of the cell before
+  uint32_t qualifier_size;  // may be 0
+  uint32_t label_size;      // 0: no label
+  uint64_t value_size;      // may be 0
 } bigtable_packed_cell;
 // Moves over the next rows, and packs their cells: of at least one row, and of more as long as the
 // text of all has fewer than `text_limit` bytes. Only whole rows; the first cell has a row and a
