@@ -55,11 +55,13 @@ absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
   batches.void_batches = std::make_unique<VoidBatches>(session);
   // Void batches are in the servers' files now (recovery/server_record.h).
   constexpr std::string_view kEarlier = "void_batches";
-  if (session->Read(kEarlier).ok()) {
+  const absl::Status earlier = session->Read(kEarlier).status();
+  if (earlier.ok()) {
     return absl::FailedPreconditionError(Cat("the file lockservice/", kEarlier,
                                              " is of an earlier version of this program, which ",
                                              "must open the database and close it first"));
   }
+  if (!absl::IsNotFound(earlier)) return earlier;
   batches.writer = std::make_unique<BatchWriter>(&opened->sequences, batches.void_batches.get(),
                                                  &batches.log_sync);
   BT_RETURN_IF_ERROR(opened->StartNumbers());

@@ -37,7 +37,7 @@ class DeadLog {
   struct Options {
     // The sequence number to which the log is known to be durable, and whether a log must exist.
     ReplayOptions replay;
-    // What of the log is not read, and what of it is in SSTables.
+    // Which mutations are not read, and which are in SSTables already.
     ServerRecord record;
     // Where the sorted pieces of a log go that is larger than one piece. Empty: they stay in
     // memory.

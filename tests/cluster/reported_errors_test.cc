@@ -301,6 +301,9 @@ TEST_F(OpeningErrorsTest, AServersRecordThatIsNotKnownEndsAnOpening) {
   const auto earlier = file_system_->CrashClone(1, Unsynced::kEverything);
   EXPECT_STATUS(kFailedPrecondition, "lockservice/void_batches",
                 Database::Open(kPath, OptionsOn(earlier.get())).status());
+  earlier->SetContents(Cat(kPath, "/lockservice/void_batches"), "rubbish");
+  EXPECT_STATUS(kDataLoss, "lockservice/void_batches",
+                Database::Open(kPath, OptionsOn(earlier.get())).status());
   database_.reset();
   ASSERT_NO_FATAL_FAILURE(OpenOn(later.get()));
   EXPECT_GT(DatabasePeer(database_.get()).cluster()->environment()->sequences.last(), 99999u);
