@@ -39,19 +39,24 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
     for (const Ref<Memtable>& memtable : immutable.memtables) in_memory += memtable->bytes();
   }
   uint64_t bytes = 0;
-  MinorCompaction compaction(server->environment(), std::move(work->immutable));
+  const auto count = [&](const MinorCompaction::GroupFlush& part) {
+    Count(&part.immutable.tablet->counters()->minor, &server->counters()->minor,
+          &server->counters()->minor_compaction, part.outcome, part.status, part.nanos);
+    if (part.status.ok()) meter_.CountFlushed(part.outcome.bytes_written);
+  };
+  MinorCompaction compaction(server->environment(), std::move(work->immutable), count);
   meter_.BeginFlush(in_memory);
   const absl::Status status = compaction.Run();
   meter_.EndFlush(in_memory, status.ok());
   work->is_in_doubt = compaction.is_in_doubt();
   RecordFlush(*work, status);
   for (const MinorCompaction::GroupFlush& part : compaction.parts()) {
-    Count(&part.immutable.tablet->counters()->minor, &server->counters()->minor,
-          &server->counters()->minor_compaction, part.outcome, part.status, part.nanos);
-    if (!part.status.ok()) continue;
+    if (!part.status.ok()) {
+      count(part);
+      continue;
+    }
     bytes += part.outcome.bytes_written;
     WarnOfFutureCells(part);
-    meter_.CountFlushed(part.outcome.bytes_written);
   }
   BT_RETURN_IF_ERROR(status);
   meter_.RecordExpansion(in_memory, bytes);

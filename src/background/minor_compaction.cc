@@ -32,8 +32,9 @@ void OpenForPolicy(const Tablet& tablet, size_t group) {
 }  // namespace
 
 MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
-                                 std::vector<ImmutableMemtables> immutable)
-    : environment_(environment) {
+                                 std::vector<ImmutableMemtables> immutable,
+                                 std::function<void(const GroupFlush&)> on_commit)
+    : environment_(environment), on_commit_(std::move(on_commit)) {
   for (ImmutableMemtables& memtables : immutable) {
     ABSL_ASSERT(!memtables.memtables.empty() && memtables.tablet->environment() == environment &&
                 "the memtables are of tablets of one server");
@@ -167,13 +168,15 @@ absl::Status MinorCompaction::Commit(absl::Span<GroupFlush* const> parts, bool* 
   }
   for (size_t i = 0; i < parts.size(); ++i) {
     GroupFlush& part = *parts[i];
+    part.nanos += timer.nanos();
     if (status.ok()) {
+      part.status = status;
+      if (on_commit_ != nullptr) on_commit_(part);
       ImmutableMemtables& immutable = part.immutable;
       immutable.tablet->PublishChange(immutable.group, steps[i].change, part.opened,
                                       immutable.memtables.size());
       immutable.memtables.clear();
     }
-    part.nanos += timer.nanos();
   }
   if (!*is_refused) End(parts, status);
   return status;

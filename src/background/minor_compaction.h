@@ -15,6 +15,7 @@
 #define BIGTABLE_BACKGROUND_MINOR_COMPACTION_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -57,8 +58,10 @@ class MinorCompaction {
     // NOLINTEND(readability-identifier-naming)
   };
 
-  // All the tablets have this environment.
-  MinorCompaction(const TabletEnvironment* environment, std::vector<ImmutableMemtables> immutable);
+  // All the tablets have this environment. `on_commit` gets each part that METADATA has taken
+  // before its SSTables are published, so that whoever waits for the flush finds it counted.
+  MinorCompaction(const TabletEnvironment* environment, std::vector<ImmutableMemtables> immutable,
+                  std::function<void(const GroupFlush&)> on_commit = nullptr);
 
   // Flushes them. After an error, memtables whose files were not committed are still immutable, and
   // their files are removed; unless it is_in_doubt(): then METADATA may or may not have taken a
@@ -83,6 +86,7 @@ class MinorCompaction {
   void End(absl::Span<GroupFlush* const> parts, const absl::Status& status) const;
 
   const TabletEnvironment* const environment_;
+  const std::function<void(const GroupFlush&)> on_commit_;
   std::vector<GroupFlush> parts_;
   bool is_in_doubt_ = false;
 };

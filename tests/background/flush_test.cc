@@ -33,6 +33,24 @@ TEST_F(FlushTest, ATabletThatIsRemovedMeanwhileIsSkipped) {
   EXPECT_TRUE(other->HasImmutable(0));
 }
 
+// Whoever waits for a flush, and then reads the statistics, finds it there.
+TEST_F(FlushTest, IsCountedBeforeItsSSTablesArePublished) {
+  ASSERT_OK(Write("row"));
+  server_->rotation().RotateEverything();
+  int counted = 0;
+  const auto count = [&](const MinorCompaction::GroupFlush& part) {
+    ++counted;
+    EXPECT_OK(part.status);
+    EXPECT_GT(part.outcome.bytes_written, 0u);
+    EXPECT_GT(part.nanos, 0);
+    EXPECT_EQ(tablet_->FlushedThrough(0), 0u);
+  };
+  MinorCompaction compaction(server_->environment(), server_->rotation().MemtablesToFlush(), count);
+  ASSERT_OK(compaction.Run());
+  EXPECT_EQ(counted, 1);
+  EXPECT_EQ(tablet_->FlushedThrough(0), 1u);
+}
+
 // The memtables that a split rotates wait for others to be due, which may never be.
 TEST_F(FlushTest, AFlushOfTheServerDoesNotWaitForASplitMeanwhile) {
   ASSERT_OK(background_.Start({server_.get()}, 1, [] {}));
