@@ -15,6 +15,11 @@ if(PROJECT_IS_TOP_LEVEL)
   if(BIGTABLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${BIGTABLE_CCACHE})
   endif()
+  # A compiler that need not collect its garbage takes an eighth less time, and a gigabyte more.
+  cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)  # in MiB
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND memory GREATER 8000)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1000000>)
+  endif()
 endif()
 
 add_library(bigtable_build_flags INTERFACE)

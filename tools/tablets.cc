@@ -114,7 +114,7 @@ absl::Status Metadata(Session& session, const Arguments&) {
   std::map<std::pair<std::string, std::string>, TabletStatistics> tablets;
   for (const auto& [name, server] : database->Statistics().servers) {
     for (const TabletStatistics& tablet : server.tablets) {
-      tablets[{tablet.table, tablet.begin_row}] = tablet;
+      tablets[{tablet.table, tablet.rows.begin()}] = tablet;
     }
   }
   for (const auto& [key, tablet] : tablets) {
@@ -122,13 +122,13 @@ absl::Status Metadata(Session& session, const Arguments&) {
     if (session.json()) {
       Json object;
       object["table"] = tablet.table;
-      SetBytes(&object, "begin", tablet.begin_row);
-      if (tablet.end_row.has_value()) SetBytes(&object, "end", *tablet.end_row);
+      SetBytes(&object, "begin", tablet.rows.begin());
+      if (tablet.rows.end().has_value()) SetBytes(&object, "end", *tablet.rows.end());
       object.update(SizesAsJson(size));
       session.out() << JsonLine(object);
     } else {
-      lines.push_back({tablet.table, RowOrNone(tablet.begin_row),
-                       RowOrNone(tablet.end_row.value_or("")), WithCommas(size.files),
+      lines.push_back({tablet.table, RowOrNone(tablet.rows.begin()),
+                       RowOrNone(tablet.rows.end().value_or("")), WithCommas(size.files),
                        WithCommas(size.sorted_runs), WithCommas(size.file_bytes),
                        WithCommas(size.entries)});
     }

@@ -266,13 +266,16 @@ class BIGTABLE_EXPORT Database {
   //
   //   database->SetOptions({{"memtable_size", "33554432"}, {"durability", "sync"}});
   //
-  // These can be changed: balance_interval, compaction_rate, durability (none, buffered or sync),
-  // memtable_size, metadata_tablet_size, target_file_size. Sizes and rates are decimal numbers of
-  // bytes, an interval is written as absl::ParseDuration reads it ("1m30s"). A change is in effect
-  // for calls, memtables and compactions that begin afterwards, at the latest half a second later,
-  // a compaction_rate at once; it ends with this opening. The info log and the file OPTIONS record
-  // it. InvalidArgument: an option that does not exist or cannot be changed, by its name, or a
-  // value that Open would refuse. Cost: that of a small file, synced; no write waits for it.
+  // These can be changed: balance_interval, compaction_rate, compaction_threads, durability (none,
+  // buffered or sync), memory_budget, memtable_size, metadata_tablet_size, target_file_size. Sizes
+  // and rates are decimal numbers of bytes, an interval is written as absl::ParseDuration reads it
+  // ("1m30s"). A change is in effect for calls, memtables and compactions that begin afterwards, at
+  // the latest half a second later, a compaction_rate and a memory_budget at once; it ends with
+  // this opening. A memory_budget changes as by MemoryBudget::SetLimit; if it is shared, for all
+  // its databases. A thread that is one too many ends after its compaction. The info log and the
+  // file OPTIONS record a change. InvalidArgument: an option that does not exist or cannot be
+  // changed, by its name, or a value that Open would refuse. ResourceExhausted: a thread could not
+  // be started. Cost: that of a small file, synced; no write waits for it.
   [[nodiscard]] absl::Status SetOptions(const std::map<std::string, std::string>& values);
   // The present values of the options that SetOptions changes, as it reads them; empty after Close.
   std::map<std::string, std::string> ChangeableOptions() const;

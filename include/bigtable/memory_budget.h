@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/base/macros.h"
+#include "absl/status/status.h"
 
 #include "bigtable/export.h"
 
@@ -56,7 +57,13 @@ class BIGTABLE_EXPORT MemoryBudget {
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-  uint64_t limit() const { return limit_; }
+  uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  // Changes the limit while databases are open, for all that share the budget. InvalidArgument:
+  // less than kMinimum. A smaller one evicts blocks at once; memtables and logs follow by flushes,
+  // which the next writes request and wait for as under any other pressure. What is larger than a
+  // quarter of it (a memtable_size) counts as a quarter. Segments of the log keep the size that
+  // they were opened with. Cost: that of the evictions.
+  absl::Status SetLimit(uint64_t limit);
   // Bytes that are in use for this.
   uint64_t used(Use use) const {
     return used_[static_cast<size_t>(use)].load(std::memory_order_relaxed);
@@ -78,7 +85,7 @@ class BIGTABLE_EXPORT MemoryBudget {
   void NotifyProgress();
 
   const uint64_t given_;  // the constructor's argument
-  const uint64_t limit_;
+  std::atomic<uint64_t> limit_;
   std::array<std::atomic<uint64_t>, kUses> used_{};
   std::mutex write_out_mutex_;       // held while a flush is requested; before holders_mutex_
   std::shared_mutex holders_mutex_;  // exclusive to add or remove a holder

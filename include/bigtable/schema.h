@@ -184,7 +184,8 @@ struct Family {
   // The name of an operator that this program has registered (bigtable/aggregate.h): the family
   // holds aggregates of it, and `value_type` stays kBytes. A program that has not registered it can
   // open the database, but reads, writes and compactions of the family's cells are
-  // FailedPrecondition. Empty: `value_type` applies.
+  // FailedPrecondition, except scans and reads without values (Filter::StripValueTransformer).
+  // Empty: `value_type` applies.
   std::string value_operator = {};
   // The name of a filter that this program has registered (bigtable/compaction_filter.h);
   // compactions apply it to the cells of the family, which must hold bytes. A program that has not

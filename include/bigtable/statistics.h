@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 
 #include "bigtable/latency_histogram.h"
+#include "bigtable/row_range.h"
 
 namespace bigtable {
 
@@ -116,9 +117,8 @@ struct CompactionStatistics {
 // One tablet, on its server.
 struct TabletStatistics {
   std::string table;
-  // The rows [begin_row, end_row). The table and the end row identify the tablet.
-  std::string begin_row;
-  std::optional<std::string> end_row;  // none: it is the last of the table
+  // The table and the end of the rows identify the tablet.
+  RowRange rows;
 
   LocalityGroupStatistics size;  // sum over its locality groups
   // Continues the counts of the tablets that it came from: after a split, the left tablet continues
@@ -222,9 +222,8 @@ struct QuarantinedFile {
 struct UnservedTablet {
   // Empty: no unserved tablet can be assigned, whichever they are.
   std::string table;
-  std::string begin_row;
-  std::optional<std::string> end_row;  // none: it is the last of the table
-  absl::Status status;                 // of the last attempt
+  RowRange rows;
+  absl::Status status;  // of the last attempt
   uint64_t failures = 0;
   absl::Time since;
 };

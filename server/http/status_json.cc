@@ -258,8 +258,8 @@ std::vector<ServedTablet> TabletsOf(const DatabaseStatistics& statistics) {
     for (const TabletStatistics& tablet : server.tablets) tablets.push_back({label, &tablet});
   }
   std::sort(tablets.begin(), tablets.end(), [](const ServedTablet& a, const ServedTablet& b) {
-    return std::tie(a.tablet->table, a.tablet->begin_row) <
-           std::tie(b.tablet->table, b.tablet->begin_row);
+    return std::tie(a.tablet->table, a.tablet->rows.begin()) <
+           std::tie(b.tablet->table, b.tablet->rows.begin());
   });
   return tablets;
 }
@@ -271,8 +271,8 @@ Json TabletsPart(const DatabaseStatistics& statistics) {
   for (const auto& [server, tablet] : tablets) {
     list.push_back(
         {{"table", tablet->table},
-         {"begin", Key(tablet->begin_row)},
-         {"end", EndOf(tablet->end_row)},
+         {"begin", Key(tablet->rows.begin())},
+         {"end", EndOf(tablet->rows.end())},
          {"server", Text(server)},
          {"size", GroupPart("", tablet->size)},
          {"rows_written", tablet->rows_written},
@@ -366,7 +366,8 @@ Json ProblemsPart(const DatabaseStatistics& statistics) {
     add(Cat("A file of ", file.table, " cannot be read"), file.status);
   }
   for (const UnservedTablet& tablet : statistics.unserved_tablets) {
-    add(Cat("A tablet of ", tablet.table, " from row ", Quoted(tablet.begin_row), " is not served"),
+    add(Cat("A tablet of ", tablet.table, " from row ", Quoted(tablet.rows.begin()),
+            " is not served"),
         tablet.status);
   }
   return problems;

@@ -61,7 +61,7 @@ void Monitor::UpdateTablets(Database* database) {
   std::map<std::string, std::vector<std::string>> begins;
   for (const auto& [label, server] : database->Statistics().servers) {
     for (const TabletStatistics& tablet : server.tablets) {
-      begins[tablet.table].push_back(tablet.begin_row);
+      begins[tablet.table].push_back(tablet.rows.begin());
     }
   }
   for (const auto& [table, rows] : begins) heat_map_.SetTablets(table, rows);

@@ -21,12 +21,29 @@ absl::Status BackgroundWork::Start(std::vector<TabletServer*> servers, int compa
     servers_ = std::move(servers);
   }
   CountRuns();
-  std::vector<void (BackgroundWork::*)()> loops = {&BackgroundWork::FlushLoop,
-                                                   &BackgroundWork::UpkeepLoop};
-  loops.insert(loops.end(), static_cast<size_t>(compaction_threads), &BackgroundWork::CompactLoop);
-  for (const auto loop : loops) {
+  for (const auto loop : {&BackgroundWork::FlushLoop, &BackgroundWork::UpkeepLoop}) {
     BT_ASSIGN_OR_RETURN(std::thread thread, StartThread([this, loop] { (this->*loop)(); }));
     threads_.push_back(std::move(thread));
+  }
+  return SetCompactionThreads(compaction_threads);
+}
+
+absl::Status BackgroundWork::SetCompactionThreads(int count) {
+  if (threads_.empty()) return absl::OkStatus();
+  MutexLock lock(&mutex_);
+  changed_.SignalAll();
+  const size_t before = std::exchange(wanted_compactors_, static_cast<size_t>(count));
+  for (size_t i = 0; i < wanted_compactors_; ++i) {
+    if (i == compactors_.size()) compactors_.emplace_back();
+    Compactor& compactor = compactors_[i];
+    if (!compactor.has_ended) continue;
+    if (compactor.thread.joinable()) compactor.thread.join();
+    absl::StatusOr<std::thread> started = StartThread([this, i] { CompactLoop(i); });
+    if (!started.ok()) {
+      wanted_compactors_ = before;
+      return started.status();
+    }
+    compactor = {*std::move(started), false};
   }
   return absl::OkStatus();
 }
@@ -61,6 +78,14 @@ void BackgroundWork::Stop() {
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  std::deque<Compactor> compactors;
+  {
+    MutexLock lock(&mutex_);
+    compactors.swap(compactors_);
+  }
+  for (Compactor& compactor : compactors) {
+    if (compactor.thread.joinable()) compactor.thread.join();
+  }
   MutexLock lock(&mutex_);
   ABSL_ASSERT(flushing_.empty() && compacting_.empty() && "all work has ended");
   servers_.clear();  // they may be deleted after this
@@ -93,13 +118,13 @@ void BackgroundWork::FlushLoop() {
   }
 }
 
-void BackgroundWork::CompactLoop() {
+void BackgroundWork::CompactLoop(size_t number) {
   constexpr absl::Duration kSearchAllInterval = absl::Seconds(10);
   while (true) {
     Work work;
     {
       MutexLock lock(&mutex_);
-      while (!stopping_) {
+      while (!stopping_ && number < wanted_compactors_) {
         // Files grow too old without a change.
         if (!searched_all_at_.has_value() ||
             absl::Nanoseconds(NowNanos() - *searched_all_at_) >= kSearchAllInterval) {
@@ -110,6 +135,10 @@ void BackgroundWork::CompactLoop() {
         changed_.WaitFor(&mutex_, wait);
       }
       if (stopping_) return;
+      if (number >= wanted_compactors_) {
+        compactors_[number].has_ended = true;
+        return;
+      }
       BeginCompaction(work);
     }
     if (work.refused.ok()) {

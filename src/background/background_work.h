@@ -26,6 +26,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -70,6 +71,10 @@ class BackgroundWork {
   // stops the others.
   absl::Status Start(std::vector<TabletServer*> servers, int compaction_threads,
                      std::function<void()> on_progress);
+  // Starts threads that merge SSTables, or ends some, each after the compaction that it runs. Does
+  // nothing before Start. Calls come one after the other. ResourceExhausted: a thread could not be
+  // started; the number stays.
+  absl::Status SetCompactionThreads(int count) ABSL_LOCKS_EXCLUDED(mutex_);
   // Replaces the servers. No more work begins on tablets of other servers.
   void SetServers(std::vector<TabletServer*> servers);
   // The database is about to close: calls that wait here fail with FailedPrecondition, and merging
@@ -197,7 +202,7 @@ class BackgroundWork {
   // --- background_work.cc ---
 
   void FlushLoop();
-  void CompactLoop();
+  void CompactLoop(size_t number);
   void UpkeepLoop();
   // Does the upkeep of a server's log that is due.
   void Upkeep(TabletServer* server) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -295,7 +300,15 @@ class BackgroundWork {
   absl::Status compaction_error_ ABSL_GUARDED_BY(mutex_);
   std::set<std::pair<uint64_t, size_t>> warned_of_ ABSL_GUARDED_BY(mutex_);  // table, group
 
-  std::vector<std::thread> threads_;
+  // A thread that merges SSTables ends when its number is not among the wanted ones.
+  struct Compactor {
+    std::thread thread;
+    bool has_ended = true;
+  };
+  size_t wanted_compactors_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<Compactor> compactors_ ABSL_GUARDED_BY(mutex_);  // by number
+
+  std::vector<std::thread> threads_;  // the others
 };
 
 }  // namespace bigtable

@@ -70,7 +70,7 @@ GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_
                        absl::Time now) {
   const TableLayout& layout = version.layout();
   GroupSummary summary;
-  summary.flush_size = tablet.environment()->memtable_size;
+  summary.flush_size = tablet.environment()->memtable_size();
   summary.expired_before = std::numeric_limits<int64_t>::max();
   const Retention retention = layout.RetentionOf(layout.groups[group].id, now);
   for (const RetainedFamily& family : retention.families) {

@@ -38,12 +38,18 @@ size_t ShardBits(uint64_t limit) {
 
 // Invariant: bytes_ is the charge of both lists and small_bytes_ that of the small one; index_ has
 // all their entries; the budget is charged with bytes_. (Not with the ghosts, which take a
-// thousandth of the limit and never change.)
+// thousandth of the limit.)
 class alignas(64) BlockCache::Shard {
  public:
   void Init(MemoryBudget* budget, size_t ghosts) {
     budget_ = budget;
-    ghosts_.resize(ghosts);
+    SetGhosts(ghosts);
+  }
+  // Forgets the ghosts that there are.
+  void SetGhosts(size_t count) {
+    MutexLock lock(&mutex_);
+    ghosts_.assign(count, 0);
+    ghosts_.shrink_to_fit();
   }
 
   Ref<Block> Lookup(const Key& key, size_t hash) {
@@ -199,7 +205,8 @@ class alignas(64) BlockCache::Shard {
   List main_ ABSL_GUARDED_BY(mutex_);
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t small_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<uint64_t> ghosts_;  // by hash; a newer one replaces an older one
+  std::vector<uint64_t> ghosts_
+      ABSL_GUARDED_BY(mutex_);  // by hash; a newer one replaces an older one
   uint64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
 };
@@ -208,10 +215,7 @@ BlockCache::BlockCache(MemoryBudget* budget)
     : budget_(budget),
       shard_bits_(ShardBits(budget->limit())),
       shards_(std::make_unique<Shard[]>(size_t{1} << shard_bits_)) {
-  const size_t count = size_t{1} << shard_bits_;
-  for (size_t i = 0; i < count; ++i) {
-    shards_[i].Init(budget, budget->limit() / count / kBytesPerGhost);
-  }
+  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].Init(budget, GhostsOfShard());
 }
 
 BlockCache::~BlockCache() {
@@ -221,6 +225,15 @@ BlockCache::~BlockCache() {
 // The hash table uses a hash's lower bits; the choice of the shard uses its upper ones.
 BlockCache::Shard& BlockCache::ShardOf(size_t hash) const {
   return shards_[shard_bits_ == 0 ? 0 : hash >> (64 - shard_bits_)];
+}
+
+size_t BlockCache::GhostsOfShard() const {
+  return std::max<size_t>((budget_->limit() >> shard_bits_) / kBytesPerGhost, 1);
+}
+
+void BlockCache::AdoptLimit() {
+  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].SetGhosts(GhostsOfShard());
+  Shrink();
 }
 
 uint64_t BlockCache::capacity() const {

@@ -59,6 +59,8 @@ class BlockCache {
   void Replace(const Key& key, Ref<Block> block);
   // Evicts until the cache fits capacity(): call it after charging the budget with much.
   void Shrink();
+  // The budget's limit has changed: adjusts what depends on it, and evicts until the cache fits.
+  void AdoptLimit();
   // Removes all blocks of a deleted file. Cost: visits every entry.
   void EraseFile(uint64_t file_id);
 
@@ -72,6 +74,7 @@ class BlockCache {
   class Shard;
 
   Shard& ShardOf(size_t hash) const;
+  size_t GhostsOfShard() const;
 
   MemoryBudget* const budget_;
   const size_t shard_bits_;

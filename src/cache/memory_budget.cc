@@ -6,6 +6,7 @@
 
 #include "absl/base/macros.h"
 
+#include "base/strings.h"
 #include "cache/block_cache.h"
 #include "cache/memtable_holder.h"
 
@@ -17,6 +18,17 @@ MemoryBudget::MemoryBudget(uint64_t limit)
       block_cache_(std::make_unique<BlockCache>(this)) {}
 
 MemoryBudget::~MemoryBudget() { ABSL_ASSERT(holders_.empty() && "databases are closed before"); }
+
+absl::Status MemoryBudget::SetLimit(uint64_t limit) {
+  if (limit < kMinimum) {
+    return absl::InvalidArgumentError(
+        Cat("the limit of a MemoryBudget must be at least ", kMinimum, ", and is ", limit));
+  }
+  limit_.store(limit, std::memory_order_relaxed);
+  block_cache_->AdoptLimit();
+  NotifyProgress();  // writers that wait may have room now
+  return absl::OkStatus();
+}
 
 uint64_t MemoryBudget::used() const {
   uint64_t sum = 0;

@@ -4,9 +4,11 @@
 #define BIGTABLE_CLUSTER_LIVE_OPTIONS_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "absl/time/time.h"
 
+#include "bigtable/memory_budget.h"
 #include "bigtable/options.h"
 
 #include "base/relaxed.h"
@@ -21,15 +23,19 @@ struct LiveOptions {
         memtable_size(opened.memtable_size),
         metadata_tablet_size(opened.metadata_tablet_size),
         target_file_size(opened.target_file_size),
+        compaction_threads(opened.compaction_threads),
         compaction_rate(opened.compaction_rate),
-        balance_interval(opened.balance_interval) {}
+        balance_interval(opened.balance_interval),
+        budget(opened.shared_memory_budget) {}
 
   Relaxed<Durability> durability;
   Relaxed<uint64_t> memtable_size;  // 0: by the memory budget
   Relaxed<uint64_t> metadata_tablet_size;
   Relaxed<uint64_t> target_file_size;
+  Relaxed<int> compaction_threads;
   Relaxed<uint64_t> compaction_rate;
   Relaxed<absl::Duration> balance_interval;
+  const std::shared_ptr<MemoryBudget> budget;  // of which the limit may change
 };
 
 }  // namespace bigtable

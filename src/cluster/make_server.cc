@@ -27,7 +27,7 @@ TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) 
   const bool metadata = role != ServerRole::kUser;
   const uint64_t budget = database.shared_memory_budget->limit();
   TabletServerOptions options;
-  options.memtable_size = MemtableSize(*database.shared_memory_budget, environment.live, role);
+  options.most_memtable_size = MostMemtableSize(environment.live, role);
   // A budget holds some dozens of segments.
   options.log_segment_size =
       std::clamp<uint64_t>(PowerOfTwo(budget / 32), 64 << 10, database.log_segment_size);
@@ -37,8 +37,8 @@ TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) 
   options.log_segment_size &= ~uint64_t{4095};
   options.write_groups = WriteGroups(database);
   if (!metadata) options.batches = &environment.batches.log_sync;
-  options.max_log_bytes =
-      metadata ? 4 * options.log_segment_size : std::max(budget / 4, 4 * options.log_segment_size);
+  options.log_limit.bytes = 4 * options.log_segment_size;
+  if (!metadata) options.log_limit.budget = database.shared_memory_budget.get();
   return options;
 }
 
@@ -53,12 +53,11 @@ void ReleaseFile(ClusterStorage* storage, InfoLog* info_log, uint64_t number) {
 
 }  // namespace
 
-uint64_t MemtableSize(const MemoryBudget& budget, const LiveOptions& live, ServerRole role) {
+uint64_t MostMemtableSize(const LiveOptions& live, ServerRole role) {
   constexpr uint64_t kMostOfMetadata = 1 << 20;
-  const uint64_t most = budget.limit() / 4;
   const uint64_t given = live.memtable_size;
-  const uint64_t size = given != 0 ? given : std::clamp<uint64_t>(most, 64 << 10, 64 << 20);
-  return std::min(size, role == ServerRole::kUser ? most : std::min(most, kMostOfMetadata));
+  const uint64_t most = given != 0 ? given : uint64_t{64} << 20;
+  return role == ServerRole::kUser ? most : std::min(most, kMostOfMetadata);
 }
 
 std::unique_ptr<TabletServer> MakeTabletServer(

@@ -21,8 +21,8 @@ namespace bigtable {
 
 struct ClusterEnvironment;
 
-// The size at which a memtable of such a server is rotated, with the options as they are now.
-uint64_t MemtableSize(const MemoryBudget& budget, const LiveOptions& live, ServerRole role);
+// TabletEnvironment::most_memtable_size of such a server, with the options as they are now.
+uint64_t MostMemtableSize(const LiveOptions& live, ServerRole role);
 
 // All arguments outlive the server. `store` commits the changes of its tablets, and
 // `attest_commits` makes sure that damage to these commits is noticed

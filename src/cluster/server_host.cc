@@ -163,7 +163,7 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
   constexpr const char* kWhy = "nobody else writes to a tablet that is being loaded";
   server_writer.Assume(kWhy);
   const bool read_only = parts_.read_only;
-  const uint64_t most_memory = server_->environment()->memtable_size;
+  const uint64_t most_memory = server_->environment()->memtable_size();
   const auto write_out = [&]() -> absl::Status {
     server_writer.Assume(kWhy);
     const SequenceNumber last = parts_.sequences->last();

@@ -52,7 +52,7 @@ void ServerSet::UpdateSizes(const LiveOptions& live) {
   MutexLock replace_lock(&replace_mutex_);  // a server that is being made may have the old sizes
   for (const std::shared_ptr<ServerHost>& host : All()) {
     TabletEnvironment* const of_tablets = host->server()->mutable_environment();
-    of_tablets->memtable_size = MemtableSize(*parts_.budget, live, host->role());
+    of_tablets->most_memtable_size = MostMemtableSize(live, host->role());
     of_tablets->target_file_size = live.target_file_size;
   }
 }

@@ -22,8 +22,8 @@ void UnservedTablets::RecordFailure(const TabletId& id, std::string_view table,
   MutexLock lock(&mutex_);
   FailedLoads& failed = tablets_[id];
   failed.tablet.table = table;
-  failed.tablet.begin_row = begin_row;
-  failed.tablet.end_row = id.end_row;
+  failed.tablet.rows = id.end_row.has_value() ? RowRange::RightOpen(begin_row, *id.end_row)
+                                              : RowRange::StartingAt(begin_row);
   failed.Add(status);
 }
 
@@ -54,7 +54,7 @@ absl::Status UnservedTablets::Why(uint64_t table_id, std::string_view row, bool*
   // The first tablet that does not end before the row.
   const auto found = tablets_.upper_bound({table_id, std::string(row)});
   const bool is_known = found != tablets_.end() && found->first.table_id == table_id &&
-                        found->second.tablet.begin_row <= row;
+                        found->second.tablet.rows.begin() <= row;
   const FailedLoads& failed = is_known ? found->second : assignment_;
   if (failed.tablet.status.ok()) return absl::UnavailableError(what);
   *is_over = absl::Nanoseconds(NowNanos() - failed.begin) >= kWaitLimit;

@@ -31,9 +31,9 @@ struct GroupWriter::Write final : GroupCommit::Request {
   SequenceRange batch;      // that is in the log; empty (last is 0) if there is none
 };
 
-GroupWriter::GroupWriter(const Parts& parts, uint64_t max_log_bytes, std::function<void()> wake)
+GroupWriter::GroupWriter(const Parts& parts, const LogLimit& log_limit, std::function<void()> wake)
     : parts_(parts),
-      max_log_bytes_(max_log_bytes),
+      log_limit_(log_limit),
       wake_(std::move(wake)),
       queue_([this](Group group) { CommitGroup(group); }, TakeOver()) {}
 
@@ -208,7 +208,7 @@ void GroupWriter::RefuseGroup(Group group, const absl::Status& status, bool is_m
 
 void GroupWriter::LimitLog() {
   if (const uint64_t bytes = log()->NeededBytes();
-      bytes > max_log_bytes_ && bytes != std::exchange(rotated_for_log_bytes_, bytes)) {
+      bytes > log_limit_.get() && bytes != std::exchange(rotated_for_log_bytes_, bytes)) {
     parts_.rotation->RotateForLog();
   }
   if (!log()->NeedsUpkeep()) {

@@ -80,9 +80,18 @@ class GroupWriter {
     BatchLogSync* batches = nullptr;  // null: no batch has a part in this log
   };
 
-  // The log is kept shorter than `max_log_bytes`: the memtables that need its oldest segments are
-  // rotated. `wake` is called when the log needs upkeep.
-  GroupWriter(const Parts& parts, uint64_t max_log_bytes, std::function<void()> wake);
+  // How long the log may become before the memtables that need its oldest segments are rotated.
+  struct LogLimit {
+    uint64_t bytes = 0;
+    const MemoryBudget* budget = nullptr;  // a quarter of its limit, if that is more
+
+    uint64_t get() const {
+      return budget == nullptr ? bytes : std::max(bytes, budget->limit() / 4);
+    }
+  };
+
+  // `wake` is called when the log needs upkeep.
+  GroupWriter(const Parts& parts, const LogLimit& log_limit, std::function<void()> wake);
   GroupWriter(const GroupWriter&) = delete;
   GroupWriter& operator=(const GroupWriter&) = delete;
 
@@ -205,7 +214,7 @@ class GroupWriter {
   void ApplyToMemtables() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   const Parts parts_;
-  const uint64_t max_log_bytes_;
+  const LogLimit log_limit_;
   const std::function<void()> wake_;
 
   GroupCommit queue_;

@@ -12,7 +12,8 @@ namespace bigtable {
 void MemtableRotation::RotateFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->writer()->groups(); ++group) {
     // The memtables that wait are flushed with it, so their bytes count.
-    if (tablet->writer()->active(group).bytes() + WaitingBytes() < *memtable_size_) continue;
+    if (tablet->writer()->active(group).bytes() + WaitingBytes() < environment_->memtable_size())
+      continue;
     RotateWithOthers({{tablet->shared_from_this(), group}}, ActiveMemtables(),
                      RotationReason::kFull);
   }

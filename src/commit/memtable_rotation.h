@@ -80,12 +80,11 @@ class LoggedTables {
 
 class MemtableRotation {
  public:
-  // A memtable of `*memtable_size` bytes is full. The pointers outlive this. `wake` is called when
-  // memtables are due.
-  MemtableRotation(const Relaxed<uint64_t>* memtable_size, const ServerTablets* tablets,
+  // The pointers outlive this. `wake` is called when memtables are due.
+  MemtableRotation(const TabletEnvironment* environment, const ServerTablets* tablets,
                    const ServerLog* log, const VisibleSequence* visible, GroupCommit* queue,
                    std::function<void()> wake)
-      : memtable_size_(memtable_size),
+      : environment_(environment),
         tablets_(tablets),
         log_(log),
         visible_(visible),
@@ -161,7 +160,7 @@ class MemtableRotation {
   // Call it before active memtables of the tablet are rotated or dropped.
   void MarkLogged(const Tablet& tablet) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
 
-  const Relaxed<uint64_t>* const memtable_size_;
+  const TabletEnvironment* const environment_;
   const ServerTablets* const tablets_;
   const ServerLog* const log_;
   const VisibleSequence* const visible_;

@@ -343,7 +343,7 @@ void AddServers(const DatabaseStatistics& statistics, Exposition* out) {
 // The labels of a tablet.
 struct TabletLabels {
   TabletLabels(std::string_view s, const TabletStatistics& tablet)
-      : server(s), table(tablet.table), end_row(tablet.end_row.value_or("")) {}
+      : server(s), table(tablet.table), end_row(tablet.rows.end().value_or("")) {}
 
   std::string_view server;
   std::string_view table;

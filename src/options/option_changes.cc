@@ -43,7 +43,14 @@ absl::Status OptionChanges::Set(const Values& values) {
     return absl::InvalidArgumentError(
         Cat("the option ", name, " must be ", option->rule, ", and is ", Quoted(text)));
   }
-  BT_RETURN_IF_ERROR(CheckedOptions(parts_.directory->path(), options).status());
+  DatabaseOptions checked = options;
+  // The owner of a shared budget may have lowered it since this was set.
+  if (!values.contains("memtable_size") && !values.contains("memory_budget")) {
+    checked.memtable_size = 0;
+  }
+  BT_RETURN_IF_ERROR(CheckedOptions(parts_.directory->path(), checked).status());
+  // The only change that may fail.
+  BT_RETURN_IF_ERROR(parts_.background->SetCompactionThreads(options.compaction_threads));
   Apply(options);
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 
 #include "bigtable/options.h"
 
+#include "background/background_work.h"
 #include "base/info_log.h"
 #include "base/mutex.h"
 #include "cluster/directory.h"
@@ -35,6 +36,7 @@ class OptionChanges {
     const DatabaseDirectory* directory = nullptr;  // of the file OPTIONS
     ServerSet* servers = nullptr;
     RateLimiter* compactions = nullptr;
+    BackgroundWork* background = nullptr;
     InfoLog* info_log = nullptr;
   };
 

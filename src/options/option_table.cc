@@ -21,6 +21,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kDurabilities = {"none", "buffered", "sync"};
 
 bool ReadValue(const std::string& text, uint64_t* value) { return absl::SimpleAtoi(text, value); }
+bool ReadValue(const std::string& text, int* value) { return absl::SimpleAtoi(text, value); }
 bool ReadValue(const std::string& text, absl::Duration* value) {
   return absl::ParseDuration(text, value);
 }
@@ -45,6 +46,7 @@ std::string ToText(FileSystem::ReadMode value) {
 }
 
 constexpr std::string_view RuleOf(uint64_t) { return "a decimal number"; }
+constexpr std::string_view RuleOf(int) { return "a decimal number"; }
 constexpr std::string_view RuleOf(absl::Duration) { return "a duration, such as 1m30s"; }
 constexpr std::string_view RuleOf(Durability) { return "none, buffered or sync"; }
 
@@ -78,6 +80,27 @@ std::string MemoryBudgetText(const DatabaseOptions& options) {
                                                         : options.shared_memory_budget->limit());
 }
 
+constexpr OptionEntry kMemoryBudget = {
+    .name = "memory_budget",
+    .to_text = MemoryBudgetText,
+    // A value that is still to be checked is no shared budget.
+    .read =
+        [](const std::string& text, DatabaseOptions* options) {
+          options->shared_memory_budget = nullptr;
+          return ReadValue(text, &options->memory_budget);
+        },
+    .rule = RuleOf(uint64_t{}),
+    .apply =
+        [](const DatabaseOptions& options, LiveOptions* live) {
+          live->budget->SetLimit(options.memory_budget).IgnoreError();  // it was checked
+        },
+    .load =
+        [](const LiveOptions& live, DatabaseOptions* options) {
+          options->shared_memory_budget = live.budget;
+          options->memory_budget = live.budget->limit();
+        },
+};
+
 // Does not compile if DatabaseOptions has another field. Then add the field here, and to the table
 // if it is a plain value.
 [[maybe_unused]] void NameAllFields(const DatabaseOptions& options) {
@@ -96,13 +119,13 @@ constexpr std::array kOptions = {
     BT_OPTION(allow_foreign_files),
     BT_CHANGEABLE_OPTION(balance_interval),
     BT_CHANGEABLE_OPTION(compaction_rate),
-    BT_OPTION(compaction_threads),
+    BT_CHANGEABLE_OPTION(compaction_threads),
     BT_OPTION(create_if_missing),
     BT_CHANGEABLE_OPTION(durability),
     BT_OPTION(error_if_exists),
     BT_OPTION(log_segment_size),
     BT_OPTION(max_open_files),
-    OptionEntry{"memory_budget", MemoryBudgetText},
+    kMemoryBudget,
     BT_CHANGEABLE_OPTION(memtable_size),
     BT_CHANGEABLE_OPTION(metadata_tablet_size),
     BT_OPTION(read_mode),

@@ -42,13 +42,27 @@ bool AggregateCell::Merge(CallPace* pace, bool keeps) {
   return true;
 }
 
-inline const AggregateOperator* AggregateCell::Operator() {
-  const FamilyLayout& family = *column_.family();
-  if (family.aggregate == nullptr) {
-    failure_ = absl::DataLossError(Cat("family ", Quoted(family.name),
-                                       " holds bytes, and has a contribution to an aggregate"));
-    return nullptr;
+bool AggregateCell::Pass(CallPace* pace, bool keeps) {
+  if (!IsOfAggregates()) return false;
+  keeps_ = keeps;
+  while (true) {
+    const Contribution here = ContributionHere();
+    if (pace != nullptr && !pace->Count(here.value.size())) return false;
+    if (!NextContribution(UsableMerge(here))) return failure_.ok();
   }
+}
+
+inline bool AggregateCell::IsOfAggregates() {
+  const FamilyLayout& family = *column_.family();
+  if (family.aggregate != nullptr) return true;
+  failure_ = absl::DataLossError(
+      Cat("family ", Quoted(family.name), " holds bytes, and has a contribution to an aggregate"));
+  return false;
+}
+
+inline const AggregateOperator* AggregateCell::Operator() {
+  if (!IsOfAggregates()) return nullptr;
+  const FamilyLayout& family = *column_.family();
   const AggregateOperator* const op = family.aggregate->operator_or_null();
   if (op == nullptr) failure_ = family.aggregate->MissingError(family.name);
   return op;

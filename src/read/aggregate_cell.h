@@ -6,6 +6,8 @@
 //   so do all that were written after it. So the first that does not ends the cell.
 // * A single state, as compactions leave it, is not copied: value() is where the source has it.
 //   Everything else is merged into memory that owner() keeps.
+// * Whether there is a cell does not depend on its value, so a read that needs no values does not
+//   merge them.
 // * What an earlier read has merged (KeptMerge) is taken only if this read takes all of it, and no
 //   source has others between its contributions.
 #ifndef BIGTABLE_READ_AGGREGATE_CELL_H_
@@ -51,11 +53,16 @@ class AggregateCell {
   // `pace`: counts the bytes of contributions; null: the read has no limits. `keeps`: takes merges
   // that sources keep, and lets them keep this one. False: `*failure` has the error.
   bool Merge(CallPace* pace, bool keeps);
+  // The same, without the value, which stays empty: it needs no operator, and what is wrong with a
+  // contribution is not noticed.
+  bool Pass(CallPace* pace, bool keeps);
   std::string_view value() const { return value_; }
   // Keeps the value alive; null: its source does.
   Ref<const RefCounted> TakeOwner() { return std::move(owner_); }
 
  private:
+  // Whether the schema says so. Otherwise *failure has the error.
+  bool IsOfAggregates();
   // Null: *failure has the error.
   const AggregateOperator* Operator();
   // The input has passed the newest one, and those that `kept` has if that is not null.

@@ -144,7 +144,11 @@ CellCursor::Step CellCursor::ExamineAggregate(EntryVersion version) {
   AggregateCell cell(&input_, &key_, &column_, life != nullptr ? life->first : EntryVersion(),
                      leave_failed, &status_);
   is_merged_ = true;
-  if (!cell.Merge(has_limits_ ? &pace_ : nullptr, taken_.kept_merges)) return Step::kStay;
+  CallPace* const pace = has_limits_ ? &pace_ : nullptr;
+  if (!(filter_.needs_values() ? cell.Merge(pace, taken_.kept_merges)
+                               : cell.Pass(pace, taken_.kept_merges))) {
+    return Step::kStay;
+  }
   value_ = cell.value();
   merged_owner_ = cell.TakeOwner();
   if (PassesFilter(&step)) return Step::kStay;

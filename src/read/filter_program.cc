@@ -65,18 +65,18 @@ FilterProgram::FilterProgram(const FilterNode* filter) {
   } else if (filter != nullptr) {
     Append(filter);
   }
-  FindFirstCounting();
+  FindProperties();
 }
 
 FilterProgram::FilterProgram(absl::Span<const FilterNode* const> chain) {
   int programs_left = kMostPrograms;
   AppendChain(chain, &programs_left);
-  FindFirstCounting();
+  FindProperties();
 }
 
 FilterProgram::FilterProgram(absl::Span<const FilterNode* const> chain, int* programs_left) {
   AppendChain(chain, programs_left);
-  FindFirstCounting();
+  FindProperties();
 }
 
 FilterProgram::FilterProgram(FilterProgram&&) noexcept = default;
@@ -129,11 +129,16 @@ void FilterProgram::AddBranches(const FilterNode& tree, absl::Span<const FilterN
   }
 }
 
-void FilterProgram::FindFirstCounting() {
+void FilterProgram::FindProperties() {
   const auto counting = std::find_if(steps_.begin(), steps_.end(), [](const Step& step) {
     return step.traits.counts == FilterCount::kCellsOfRow;
   });
   first_counting_ = static_cast<size_t>(counting - steps_.begin());
+  const auto about_values = std::find_if(steps_.begin(), steps_.end(), [](const Step& step) {
+    const Kind kind = step.node->kind;
+    return kind == Kind::kStripValue || kind == Kind::kValueRegex || kind == Kind::kValueRange;
+  });
+  needs_values_ = about_values == steps_.end() || about_values->node->kind != Kind::kStripValue;
 }
 
 bool FilterProgram::MayPassFamily(std::string_view family) const {

@@ -41,6 +41,8 @@ class FilterProgram {
   enum class Verdict { kPass, kNextCell, kSeekColumn, kNextColumn, kNextFamily, kNextRow };
 
   bool passes_everything() const { return steps_.empty() && branches_ == nullptr; }
+  // Whether what passes depends on values, or has them.
+  bool needs_values() const { return needs_values_; }
   // Whether a cell of this family can pass at all.
   bool MayPassFamily(std::string_view family) const;
 
@@ -73,7 +75,8 @@ class FilterProgram {
   void AppendChain(absl::Span<const FilterNode* const> chain, int* programs_left);
   void AddBranches(const FilterNode& tree, absl::Span<const FilterNode* const> rest,
                    int* programs_left);
-  void FindFirstCounting();
+  // What is known once the program has all its steps.
+  void FindProperties();
   // Whether the column tests of the branches may be applied before cells are counted.
   bool AppliesBranches() const { return branches_ != nullptr && first_counting_ == steps_.size(); }
   // False also after a limit has ended the call.
@@ -87,6 +90,7 @@ class FilterProgram {
   std::unique_ptr<std::vector<FilterProgram>> branches_;  // null: the steps are the whole filter
   // Steps before this one do not count cells of a row, so their column tests can be applied early.
   size_t first_counting_ = 0;
+  bool needs_values_ = true;
   CallPace* pace_ = nullptr;  // in StartRow
   bool row_passes_ = true;
   std::string_view row_;

@@ -64,6 +64,7 @@ void DatabaseImpl::TakeParts() {
                            .directory = &environment->storage.directory,
                            .servers = cluster->servers(),
                            .compactions = &environment->rate_limiter,
+                           .background = &environment->background,
                            .info_log = &environment->info_log});
 }
 

@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_TABLET_TABLET_ENVIRONMENT_H_
 #define BIGTABLE_TABLET_TABLET_ENVIRONMENT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,7 +48,8 @@ struct TabletEnvironment {
   // A tablet that is loaded opens its SSTables at their first use.
   bool defers_files = false;
   Relaxed<uint64_t> target_file_size = uint64_t{64} << 20;
-  Relaxed<uint64_t> memtable_size = uint64_t{64} << 20;
+  // See memtable_size().
+  Relaxed<uint64_t> most_memtable_size = uint64_t{64} << 20;
 
   std::string server;  // its name, for redo points
   FileNumbers* file_numbers = nullptr;
@@ -66,6 +68,11 @@ struct TabletEnvironment {
   std::function<void()> on_version;
   // Called for each file that the tablet's METADATA row does not name any more.
   std::function<void(uint64_t number)> remove_file;
+
+  // The bytes at which a memtable is rotated: a quarter of the budget's present limit at most.
+  uint64_t memtable_size() const {
+    return std::min<uint64_t>(most_memtable_size, budget->limit() / 4);
+  }
 };
 
 }  // namespace bigtable

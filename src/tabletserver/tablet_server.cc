@@ -23,7 +23,7 @@ absl::StatusOr<std::shared_ptr<CommitLog>> CreateLog(const TabletServerOptions& 
   CommitLogOptions options;
   options.segment_size = server.log_segment_size;
   // The segments that a flushed memtable releases serve the next memtable, without new pages.
-  options.max_free_segments = server.memtable_size / server.log_segment_size + 2;
+  options.max_free_segments = environment.memtable_size() / server.log_segment_size + 2;
   options.budget = environment.budget;
   absl::StatusOr<std::unique_ptr<CommitLog>> created =
       CommitLog::Create(environment.file_system, directory, options);
@@ -56,9 +56,9 @@ TabletServer::TabletServer(const TabletServerOptions& options, TabletEnvironment
                .visible = &visible_,
                .counters = &counters_,
                .batches = options.batches},
-              options.max_log_bytes, wake_),
-      rotation_(&environment_.memtable_size, &tablets_, &log_, &visible_, writer_.queue(), wake_) {
-  environment_.memtable_size = options.memtable_size;
+              options.log_limit, wake_),
+      rotation_(&environment_, &tablets_, &log_, &visible_, writer_.queue(), wake_) {
+  environment_.most_memtable_size = options.most_memtable_size;
   environment_.visible = [this] { return visible(); };
   environment_.sync_log = [this](absl::Span<const ImmutableMemtables> flushed) {
     return flush_sync_.SyncFor(flushed);
@@ -214,8 +214,7 @@ TabletServerStatistics TabletServer::Statistics() const {
     tablet->counters()->Read(&of_tablet);
     const Pin<TabletVersion> version = tablet->Version();
     of_tablet.table = version->layout().name;
-    of_tablet.begin_row = tablet->rows().begin();
-    of_tablet.end_row = tablet->rows().end();
+    of_tablet.rows = tablet->rows();
     for (const GroupVersion& group : version->groups()) AddGroup(group, &of_tablet.size);
   }
   return statistics;

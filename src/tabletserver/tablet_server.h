@@ -53,11 +53,10 @@
 namespace bigtable {
 
 struct TabletServerOptions {
-  // Bytes at which a memtable is rotated, and of a log segment.
-  uint64_t memtable_size = 0;
+  // Bytes at which a memtable is rotated (TabletEnvironment::memtable_size), and of a log segment.
+  uint64_t most_memtable_size = 0;
   uint64_t log_segment_size = 0;
-  // The log is kept shorter than this by flushing the memtables that need its oldest segments.
-  uint64_t max_log_bytes = 0;
+  GroupWriter::LogLimit log_limit;
   // The groups of its LastWrites (cache/scan_cache.h).
   size_t write_groups = 1 << 12;
   // The logs with parts of batches, of all servers that batches write to; outlives the server.
@@ -67,9 +66,9 @@ struct TabletServerOptions {
 
 class TabletServer final {
  public:
-  // `environment` is the base of the tablets' own; name, memtable_size, visible and sync_log are
-  // filled in here.
-  // `sequences` and `info_log` outlive the server. `wake` is called when there is background work.
+  // `environment` is the base of the tablets' own; name, most_memtable_size, visible and sync_log
+  // are filled in here. `sequences` and `info_log` outlive the server. `wake` is called when there
+  // is background work.
   TabletServer(const TabletServerOptions& options, TabletEnvironment environment,
                SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake);
   TabletServer(const TabletServer&) = delete;

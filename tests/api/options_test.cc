@@ -7,6 +7,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/memory_budget.h"
+
 #include "support/capturing_sink.h"
 #include "support/database_fixture.h"
 
@@ -32,18 +34,18 @@ TEST_F(ChangeableOptionsTest, AreThoseOfTheOpeningAtFirst) {
   DatabaseOptions options = Options();
   options.balance_interval = absl::Seconds(90);
   options.compaction_rate = 1'000'000'000;
+  options.compaction_threads = 2;
   options.durability = Durability::kSync;
   options.memtable_size = 1 << 20;
   options.metadata_tablet_size = 2 << 20;
   options.target_file_size = 4 << 20;
   Open(options);
 
-  const std::map<std::string, std::string> expected = {{"balance_interval", "1m30s"},
-                                                       {"compaction_rate", "1000000000"},
-                                                       {"durability", "sync"},
-                                                       {"memtable_size", "1048576"},
-                                                       {"metadata_tablet_size", "2097152"},
-                                                       {"target_file_size", "4194304"}};
+  const std::map<std::string, std::string> expected = {
+      {"balance_interval", "1m30s"},       {"compaction_rate", "1000000000"},
+      {"compaction_threads", "2"},         {"durability", "sync"},
+      {"memory_budget", "33554432"},       {"memtable_size", "1048576"},
+      {"metadata_tablet_size", "2097152"}, {"target_file_size", "4194304"}};
   EXPECT_EQ(database_->ChangeableOptions(), expected);
   // What it returns can be given to it.
   EXPECT_OK(database_->SetOptions(expected));
@@ -77,6 +79,10 @@ TEST_F(ChangeableOptionsTest, AValueThatOpenWouldRefuseIsRefusedAndNothingChange
 
   expect_refused("memtable_size", "65535", "65535");
   expect_refused("memtable_size", absl::StrCat((8 << 20) + 1), "8388609");  // a quarter of memory
+  expect_refused("memory_budget", "8388607", "memory_budget must be from 8388608");
+  expect_refused("compaction_threads", "0", "compaction_threads must be from 1 to 64, and is 0");
+  expect_refused("compaction_threads", "65", "65");
+  expect_refused("compaction_threads", "many", "a decimal number, and is \"many\"");
   expect_refused("memtable_size", "1 MB", "\"1 MB\"");
   expect_refused("memtable_size", "-1", "\"-1\"");
   expect_refused("memtable_size", "", "\"\"");
@@ -104,6 +110,70 @@ TEST_F(ChangeableOptionsTest, TheSizeOfMemtablesAppliesToTheNextWrite) {
   Write(table, 300);
   ASSERT_OK(database_->WaitUntilQuiet());
   EXPECT_EQ(Flushes(), 1u);
+}
+
+TEST_F(ChangeableOptionsTest, TheMemoryBudgetAppliesToMemtablesLogsAndCache) {
+  Open();  // 32 MiB, so memtables of 8 MiB
+  Table* const table = CreateTable("t", {"f"});
+  Write(table, 5000);
+  ASSERT_OK(database_->WaitUntilQuiet());
+  ASSERT_EQ(Flushes(), 0u);
+
+  ASSERT_OK(database_->SetOptions({{"memory_budget", "8388608"}}));
+  EXPECT_EQ(database_->Statistics().memory_limit, 8u << 20);
+  Write(table, 1);
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_GE(Flushes(), 1u);
+  uint64_t flushes = Flushes();
+  Write(table, 10000);
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_GE(Flushes(), flushes + 4) << "of 2 MiB";
+
+  ASSERT_OK(database_->Compact("t"));
+  ASSERT_OK(database_->SetOptions({{"memory_budget", "134217728"}}));
+  flushes = Flushes();
+  Write(table, 25000);
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_EQ(Flushes(), flushes) << "of 32 MiB, and as much log";
+}
+
+TEST_F(ChangeableOptionsTest, ASharedBudgetChangesForAllItsDatabases) {
+  DatabaseOptions options = Options();
+  const auto budget = std::make_shared<MemoryBudget>(64 << 20);
+  options.shared_memory_budget = budget;
+  options.memtable_size = 16 << 20;
+  Open(options);
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> other, Database::Open("/other", options));
+  ASSERT_OK(other->SetOptions({{"memory_budget", "134217728"}}));
+  EXPECT_EQ(budget->limit(), uint64_t{128} << 20);
+  EXPECT_EQ(database_->ChangeableOptions()["memory_budget"], "134217728");
+
+  EXPECT_STATUS(kInvalidArgument, "memtable_size must be from 65536 to 4194304",
+                database_->SetOptions({{"memory_budget", "16777216"}}));
+  ASSERT_OK(budget->SetLimit(16 << 20));
+  // It was valid when it was set, and counts as a quarter of the budget now.
+  ASSERT_OK(database_->SetOptions({{"durability", "sync"}}));
+  EXPECT_EQ(database_->ChangeableOptions()["memtable_size"], "16777216");
+  Write(CreateTable("t", {"f"}), 5000);
+  ASSERT_OK(database_->WaitUntilQuiet());
+  EXPECT_GE(Flushes(), 1u);
+}
+
+// Segments of the log keep their size, of which a smaller budget holds none.
+TEST_F(ChangeableOptionsTest, ABudgetOfLessThanASegmentOfTheLogStopsNoWrites) {
+  DatabaseOptions options = Options();
+  options.memory_budget = 512 << 20;
+  options.log_segment_size = 16 << 20;
+  Open(options);
+  Table* const table = CreateTable("t", {"f"});
+  Write(table, 20000);
+  ASSERT_OK(database_->SetOptions({{"memory_budget", "8388608"}}));
+  for (int i = 0; i < 60; ++i) {
+    const RowMutation mutation =
+        RowMutation(absl::StrCat("large", i)).Set("f:q", std::string(1 << 20, 'v'));
+    ASSERT_OK(table->Apply(mutation, {.deadline = absl::Now() + absl::Seconds(20)}));
+  }
+  ASSERT_OK(database_->WaitUntilQuiet());
 }
 
 TEST_F(ChangeableOptionsTest, TheDurabilityAppliesToWritesThatSetNone) {

@@ -126,6 +126,43 @@ TEST_F(BackgroundWorkTest, WhilePausedNothingIsMergedAndMemtablesAreFlushed) {
   EXPECT_GT(database_->Statistics().merging_compactions, 0u);
 }
 
+TEST_F(BackgroundWorkTest, TheNumberOfThreadsChangesWhileTheyWork) {
+  const std::vector<Table*> tables = {table_, CreateTable("u", {"f"}), CreateTable("v", {"f"})};
+  const auto write_runs = [&] {
+    database_->PauseCompactions();
+    for (int run = 0; run < 10; ++run) {
+      for (Table* table : tables) {
+        for (const char* row : {"a", "z"}) {
+          Set(table, absl::StrCat(row, next_++), "f:q", 1, std::string(1000, 'v'));
+        }
+        ASSERT_OK(database_->Flush(table->name()));
+      }
+    }
+    faulty_.StallCalls({{FileCall::kNewWritableFile}, ".sst"});
+    database_->ContinueCompactions();
+  };
+  const auto set_threads = [&](const char* count) {
+    ASSERT_OK(database_->SetOptions({{"compaction_threads", count}}));
+  };
+
+  write_runs();
+  ASSERT_TRUE(faulty_.WaitUntilStalled(1));
+  set_threads("3");
+  ASSERT_TRUE(faulty_.WaitUntilStalled(3));
+  set_threads("1");  // does not wait for their compactions
+  faulty_.ReleaseCalls();
+  ASSERT_OK(database_->WaitUntilQuiet());
+
+  write_runs();
+  ASSERT_TRUE(faulty_.WaitUntilStalled(1));
+  EXPECT_FALSE(faulty_.WaitUntilStalled(2, absl::Milliseconds(100)));
+  set_threads("2");  // one that has ended, again
+  ASSERT_TRUE(faulty_.WaitUntilStalled(2));
+  EXPECT_FALSE(faulty_.WaitUntilStalled(3, absl::Milliseconds(100)));
+  faulty_.ReleaseCalls();
+  ASSERT_OK(database_->WaitUntilQuiet());
+}
+
 TEST_F(BackgroundWorkTest, AMajorCompactionWorksWhilePausedAndLeavesOneRun) {
   database_->PauseCompactions();
   WriteRuns(10);

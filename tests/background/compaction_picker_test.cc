@@ -90,7 +90,7 @@ TEST_F(CompactionPickerTest, ARunIsShownWithItsFiles) {
   WriteRun({{"d", kNow}});
   const GroupSummary& shown = Look();
   EXPECT_EQ(shown.expired_before, kExpired);
-  EXPECT_EQ(shown.flush_size, TheTablet()->environment()->memtable_size);
+  EXPECT_EQ(shown.flush_size, TheTablet()->environment()->memtable_size());
   EXPECT_TRUE(shown.reaches_oldest);
   ASSERT_EQ(shown.runs.size(), 2u);
   for (const size_t i : {0, 1}) {

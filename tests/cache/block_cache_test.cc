@@ -14,6 +14,7 @@
 
 #include "cache/block.h"
 #include "cache/budget_access.h"
+#include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
 
@@ -239,6 +240,31 @@ TEST(BlockCacheTest, UsesWhatOtherUsesLeaveAndShrinks) {
   EXPECT_EQ(cache.capacity(), budget.limit() / 16);
   EXPECT_LE(budget.used(Use::kBlockCache), budget.limit() / 16);
   EXPECT_GT(budget.used(Use::kBlockCache), 0u);
+}
+
+TEST(BlockCacheTest, FollowsAChangeOfTheLimit) {
+  MemoryBudget budget(64 << 20);
+  BlockCache& cache = BudgetAccess::Cache(budget);
+  const uint64_t file = cache.NewFileId();
+  const auto fill = [&] {
+    for (uint64_t i = 0; i < (256 << 20) / kBlockBytes; ++i) {
+      cache.Insert({file, i}, NewBlock(i));
+      EXPECT_LE(budget.used(), budget.limit());
+    }
+  };
+  fill();
+  EXPECT_GT(budget.used(), uint64_t{48} << 20);
+  ASSERT_OK(budget.SetLimit(16 << 20));
+  EXPECT_LE(budget.used(), uint64_t{16} << 20) << "at once";
+  fill();
+  EXPECT_GT(budget.used(), uint64_t{12} << 20);
+  ASSERT_OK(budget.SetLimit(128 << 20));
+  fill();
+  EXPECT_GT(budget.used(), uint64_t{96} << 20);
+
+  EXPECT_STATUS(kInvalidArgument, "at least 8388608, and is 8388607",
+                budget.SetLimit(MemoryBudget::kMinimum - 1));
+  EXPECT_EQ(budget.limit(), uint64_t{128} << 20);
 }
 
 TEST(BlockCacheTest, InsertEvictsWhenOtherUsesHaveGrown) {

@@ -56,8 +56,8 @@ TEST_F(UnservedTabletsTest, FailuresAreCountedSinceTheFirst) {
   ASSERT_EQ(unserved_.List().size(), 1u);
   const UnservedTablet first = unserved_.List()[0];
   EXPECT_EQ(first.table, "t");
-  EXPECT_EQ(first.begin_row, "d");
-  EXPECT_EQ(first.end_row, "p");
+  EXPECT_EQ(first.rows.begin(), "d");
+  EXPECT_EQ(first.rows.end(), "p");
   EXPECT_EQ(first.failures, 1u);
   EXPECT_GT(first.since, absl::UnixEpoch());
   Note({5, "p"}, "d", "no memory");

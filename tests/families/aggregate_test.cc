@@ -22,6 +22,8 @@
 #include "support/database_fixture.h"
 #include "support/expect_status.h"
 #include "support/model_aggregates.h"
+#include "support/random.h"
+#include "support/seeds.h"
 
 namespace bigtable {
 namespace {
@@ -500,6 +502,64 @@ TEST_F(AggregateFixture, EightThreadsOnOneCounterLoseNothing) {
   EXPECT_EQ(HyperLogLogEstimate(users->cells()[0].value).value_or(0), 80u);
 }
 
+// A read without values does not merge them. So it is held to one with values, by mutations of so
+// few columns and timestamps that contributions, deletions, flushes and compactions meet.
+TEST_F(AggregateFixture, AReadWithoutValuesReturnsTheSameCellsRandom) {
+  const auto read = [&](const Filter& filter, const ReadOptions& options) {
+    std::vector<std::string> cells;
+    RowReader reader = table_->ReadRows(RowRange::All(), filter, options);
+    while (reader.Next()) {
+      for (const Cell& cell : reader.row().cells()) {
+        cells.push_back(absl::StrCat(ToAbsl(reader.row().key()), "/", ToAbsl(cell.family), ":",
+                                     ToAbsl(cell.qualifier), "@", cell.timestamp.micros()));
+      }
+    }
+    EXPECT_OK(reader.status());
+    return cells;
+  };
+  const Filter strip = Filter::StripValueTransformer();
+  const std::vector<Filter> filters = {Filter::PassAll(),
+                                       Filter::Latest(1),
+                                       Filter::CellsRowLimit(2),
+                                       Filter::CellsRowOffset(1),
+                                       Filter::Family("sum"),
+                                       Filter::TimestampRange(Timestamp(1), Timestamp(2)),
+                                       Filter::ColumnRange("text", "a", "b")};
+  ForEachSeed(40, [&](uint64_t seed) {
+    Random random(seed);
+    const std::vector<std::string> columns = {"sum:a", "sum:b", "text:a", "users:a"};
+    for (int step = 0; step < 60; ++step) {
+      RowMutation mutation(random.Pick(std::vector<std::string>{"r", "s"}));
+      const std::string column = random.Pick(columns);
+      const Timestamp timestamp(random.Between(1, 2));
+      switch (random.Between(0, 7)) {
+        case 0:
+          mutation.DeleteCell(column, timestamp);
+          break;
+        case 1:
+          mutation.DeleteFamily("sum");
+          break;
+        case 2:
+          mutation.DeleteRow();
+          break;
+        default:
+          mutation.AddToCell(column, timestamp, EncodeBigEndian(1));
+      }
+      ASSERT_OK(table_->Apply(mutation));
+      if (random.OneIn(15)) {
+        ASSERT_OK(database_->Flush("t"));
+      }
+      if (random.OneIn(40)) {
+        ASSERT_OK(database_->Compact("t"));
+      }
+      if (!random.OneIn(4)) continue;
+      const Filter filter = random.Pick(filters);
+      const ReadOptions options = {.reverse = random.OneIn(2)};
+      ASSERT_EQ(read(Filter::Chain(filter, strip), options), read(filter, options));
+    }
+  });
+}
+
 // --- Errors ---
 
 TEST_F(AggregateFixture, AnAggregateFamilyTakesOnlyContributions) {
@@ -636,6 +696,17 @@ TEST_F(AggregateFixture, WithoutItsOperatorADatabaseOpensAndTheFamilyIsRefused) 
   RowReader reader = table_->ReadRows(RowRange::All());
   EXPECT_FALSE(reader.Next());
   EXPECT_STATUS(kFailedPrecondition, missing, reader.status());
+  // The values take the operator, the cells do not.
+  const Filter strip = Filter::StripValueTransformer();
+  EXPECT_EQ(Show(table_->ReadRow("r", strip)), "f:q@1= sum:q@1=");
+  RowReader keys =
+      table_->ReadRows(RowRange::All(), Filter::Chain(Filter::CellsRowLimit(1), strip));
+  EXPECT_TRUE(keys.Next());
+  EXPECT_FALSE(keys.Next());
+  EXPECT_OK(keys.status());
+  EXPECT_STATUS(kFailedPrecondition, missing,
+                table_->ReadRow("r", Filter::Chain(Filter::ValueRange("x", ""), strip)));
+  EXPECT_STATUS(kFailedPrecondition, missing, table_->ReadRow("r", Filter::Interleave(strip, {})));
 
   ASSERT_OK(RegisterAggregateOperator(kName, std::make_unique<Concatenation>()));
   const absl::Cleanup forget = [] { ForgetOperator(kName); };

@@ -204,7 +204,7 @@ TEST(PrometheusTest, TabletsWithDifferentEndsHaveDifferentLabels) {
   for (size_t i = 0; i < ends.size(); ++i) {
     TabletStatistics& tablet = server.tablets.emplace_back();
     tablet.table = "t";
-    tablet.end_row = ends[i];
+    tablet.rows = RowRange::RightOpen("", ends[i]);
     tablet.rows_written = i + 1;
   }
   server.tablets.emplace_back().table = "t";
@@ -231,7 +231,7 @@ TEST(PrometheusTest, OnlyTheCallsThatATabletHadHaveAHistogram) {
   server.log_bytes_live = 77;
   TabletStatistics& tablet = server.tablets.emplace_back();
   tablet.table = "t";
-  tablet.end_row = "m";
+  tablet.rows = RowRange::RightOpen("", "m");
   tablet.apply = recorder.Read();
   tablet.size.file_bytes = 5;
   const std::string text = ToPrometheusText(statistics);
@@ -315,7 +315,7 @@ TEST_F(PrometheusDatabaseTest, TheTextOfADatabaseIsWellFormedAndMatchesItsStatis
     for (const TabletStatistics& tablet : server.tablets) {
       const Labels labels = {{"server", name},
                              {"table", tablet.table},
-                             {"end_row", tablet.end_row.value_or("")},
+                             {"end_row", tablet.rows.end().value_or("")},
                              {"kind", kinds[1]}};
       EXPECT_EQ(scrape.Value("bigtable_tablet_compaction_read_bytes_total", labels),
                 static_cast<double>(tablet.merging.bytes_read));

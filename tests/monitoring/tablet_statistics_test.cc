@@ -44,7 +44,7 @@ class TabletStatisticsTest : public DatabaseFixture {
     for (const auto& [name, server] : database_->Statistics().servers) {
       for (const TabletStatistics& tablet : server.tablets) {
         if (tablet.table != "t") continue;
-        EXPECT_TRUE(tablets.emplace(tablet.end_row.value_or(""), tablet).second);
+        EXPECT_TRUE(tablets.emplace(tablet.rows.end().value_or(""), tablet).second);
       }
     }
     EXPECT_EQ(tablets.size(), 3u);
@@ -58,10 +58,10 @@ TEST_F(TabletStatisticsTest, TabletsHaveTheirRowRangesAndAreSpreadOverTheServers
   Open(MeasuringOptions(3));
   CreateSplitTable();
   std::map<std::string, TabletStatistics> tablets = Tablets();
-  EXPECT_EQ(tablets["h"].begin_row, "");
-  EXPECT_EQ(tablets["p"].begin_row, "h");
-  EXPECT_EQ(tablets[""].begin_row, "p");
-  EXPECT_EQ(tablets[""].end_row, std::nullopt);
+  EXPECT_EQ(tablets["h"].rows.begin(), "");
+  EXPECT_EQ(tablets["p"].rows.begin(), "h");
+  EXPECT_EQ(tablets[""].rows.begin(), "p");
+  EXPECT_EQ(tablets[""].rows.end(), std::nullopt);
   int with_one = 0;
   for (const auto& [name, server] : database_->Statistics().servers) {
     if (server.tablets.size() == 1 && server.tablets[0].table == "t") ++with_one;
@@ -166,7 +166,7 @@ TEST_F(TabletStatisticsTest, WriteCountsSurviveSplitsMovesAndMergesOfTablets) {
     std::map<std::string, uint64_t> rows;
     for (const auto& [name, server] : database_->Statistics().servers) {
       for (const TabletStatistics& tablet : server.tablets) {
-        if (tablet.table == "t") rows[tablet.end_row.value_or("")] = tablet.rows_written;
+        if (tablet.table == "t") rows[tablet.rows.end().value_or("")] = tablet.rows_written;
       }
     }
     EXPECT_EQ(database_->Statistics().families.at("t").at("f").cells_written,

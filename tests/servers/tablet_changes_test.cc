@@ -158,7 +158,7 @@ TEST_F(TabletChangesTest, PoliciesCountOnlyTheHalfsPartOfASharedFile) {
   const auto runs = [&](std::string_view table, std::string_view begin) -> uint64_t {
     for (const auto& [name, server] : database_->Statistics().servers) {
       for (const TabletStatistics& tablet : server.tablets) {
-        if (tablet.table == table && tablet.begin_row == begin) return tablet.size.sorted_runs;
+        if (tablet.table == table && tablet.rows.begin() == begin) return tablet.size.sorted_runs;
       }
     }
     return 0;

@@ -175,8 +175,8 @@ TEST_F(UnservedTabletTest, ACallerThatWaitsForAnUnloadableTabletGetsTheReason) {
   const std::vector<UnservedTablet> unserved = database_->Statistics().unserved_tablets;
   ASSERT_EQ(unserved.size(), 2u);
   EXPECT_EQ(unserved[1].table, "t");
-  EXPECT_EQ(unserved[1].begin_row, RowOf(5));
-  EXPECT_EQ(unserved[1].end_row, std::nullopt);
+  EXPECT_EQ(unserved[1].rows.begin(), RowOf(5));
+  EXPECT_EQ(unserved[1].rows.end(), std::nullopt);
   EXPECT_GE(unserved[1].failures, 1u);
   EXPECT_STATUS(kResourceExhausted, "too many open files", unserved[1].status);
   // Without a deadline.

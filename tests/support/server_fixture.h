@@ -40,9 +40,9 @@ class ServerFixture : public testing::Test {
 
   std::unique_ptr<TabletServer> MakeServer() {
     TabletServerOptions options;
-    options.memtable_size = 1 << 20;
+    options.most_memtable_size = 1 << 20;
     options.log_segment_size = 64 << 10;
-    options.max_log_bytes = 1 << 20;
+    options.log_limit.bytes = 1 << 20;
     TabletEnvironment environment;
     environment.file_system = &faulty_;
     environment.clock = &clock_;

@@ -85,7 +85,7 @@ class RandomRuns {
     environment_.store = &store_;
     environment_.snapshots = &snapshots_;
     environment_.target_file_size = static_cast<uint64_t>(random_.Between(200, 3000));
-    environment_.memtable_size = environment_.target_file_size;
+    environment_.most_memtable_size = environment_.target_file_size;
     environment_.server = "server-1";
     environment_.file_numbers = &file_numbers_;
     environment_.path_of = [](uint64_t number) { return absl::StrCat("/", number, ".sst"); };

@@ -320,16 +320,16 @@ TEST_F(ServerStatisticsTest, EachOfThemIsOfWhatItSays) {
   EXPECT_EQ(statistics.merging_compaction.count, 0u);
   ASSERT_EQ(statistics.tablets.size(), 1u);
   EXPECT_EQ(statistics.tablets[0].table, "t");
-  EXPECT_EQ(statistics.tablets[0].begin_row, "");
-  EXPECT_EQ(statistics.tablets[0].end_row, std::nullopt);
+  EXPECT_EQ(statistics.tablets[0].rows.begin(), "");
+  EXPECT_EQ(statistics.tablets[0].rows.end(), std::nullopt);
   EXPECT_EQ(statistics.tablets[0].rows_written, 5u);
   EXPECT_EQ(statistics.tablets[0].size.files, 1u);
   EXPECT_EQ(statistics.tablets[0].minor.finished, 1u);
   server_->SplitTablet(tablet_, "c", [](const Tablet::Halves&) {});
   const TabletServerStatistics after = server_->Statistics();
   ASSERT_EQ(after.tablets.size(), 2u);
-  EXPECT_EQ(after.tablets[0].end_row, "c");
-  EXPECT_EQ(after.tablets[1].begin_row, "c");
+  EXPECT_EQ(after.tablets[0].rows.end(), "c");
+  EXPECT_EQ(after.tablets[1].rows.begin(), "c");
   EXPECT_EQ(after.tablets[0].rows_written, 5u);  // the left half continues
   EXPECT_EQ(after.tablets[1].rows_written, 0u);
 }

@@ -1,9 +1,15 @@
 // Verbs that read change nothing in the directory.
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/bigtable.h"
+
+#include "support/expect_status.h"
 #include "tools/program.h"
 
 namespace bigtable {
@@ -31,6 +37,36 @@ TEST(ReadOnlyTest, VerbsThatReadChangeNoByte) {
   }
   shell.Output("bigtable set t r f:a=4");
   EXPECT_NE(DatabaseFiles(shell), before);
+}
+
+// The program that has it is another one.
+TEST(ReadOnlyTest, CountAndVerifyNeedNoOperatorOfAggregates) {
+  class Longest final : public AggregateOperator {
+   public:
+    absl::Status Merge(std::string_view older, std::string* state) const override {
+      if (older.size() >= state->size()) state->assign(older);
+      return absl::OkStatus();
+    }
+  };
+  ASSERT_OK(RegisterAggregateOperator("tools.longest", std::make_unique<Longest>()));
+  Shell shell;
+  {
+    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database, shell.OpenDatabase());
+    TableSchema schema;
+    schema.families["longest"] = {.value_operator = "tools.longest"};
+    schema.families["f"] = {};
+    ASSERT_OK_AND_ASSIGN(Table* const table, database->OpenOrCreateTable("t", schema));
+    for (const char* row : {"a", "b", "c"}) {
+      for (const char* title : {"a title", "title"}) {
+        ASSERT_OK(table->Apply(RowMutation(row).AddToCell("longest:q", Timestamp(1), title)));
+      }
+    }
+    ASSERT_OK(table->Apply(RowMutation("d").Set("f:q", "v")));
+    ASSERT_OK(database->Flush("t"));
+  }
+  EXPECT_EQ(shell.Output("bigtable count t"), "4\n");
+  EXPECT_THAT(shell.Output("bigtable verify"), testing::HasSubstr("and 4 rows of 1 tables"));
+  EXPECT_THAT(shell.Run("bigtable read t").err, testing::HasSubstr("tools.longest"));
 }
 
 }  // namespace
