@@ -61,6 +61,9 @@ absl::StatusOr<std::optional<std::string>> ToInput(const Value& input) {
     case Value::kIntValue:
       bytes = EncodeBigEndian(input.int_value());
       return bytes;
+    case Value::kFloatValue:
+      bytes = EncodeDouble(input.float_value());
+      return bytes;
     case Value::kRawValue:
       bytes = input.raw_value();
       break;
@@ -71,7 +74,9 @@ absl::StatusOr<std::optional<std::string>> ToInput(const Value& input) {
       bytes = input.string_value();
       break;
     default:
-      return Invalid("input must be an int_value, a raw_value, a bytes_value or a string_value");
+      return Invalid(
+          "input must be an int_value, a float_value, a raw_value, a bytes_value or a "
+          "string_value");
   }
   BT_RETURN_IF_ERROR(CheckValueSize(*bytes));
   return bytes;

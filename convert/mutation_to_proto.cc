@@ -19,7 +19,7 @@ using google::bigtable::v2::Mutation;
 using google::bigtable::v2::Value;
 
 void SetInput(std::string_view bytes, Value* value) {
-  // The number of an aggregate. A sketch takes the same bytes from either.
+  // The number of an aggregate. A sketch and a double take the same bytes from either.
   if (bytes.size() == 8) {
     value->set_int_value(DecodeBigEndian(bytes).value());
   } else {

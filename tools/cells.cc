@@ -1,5 +1,7 @@
 // Verbs that write and delete cells: set, addtocell, deleterow, deletecolumn, deleteallrows,
 // droprowrange.
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,36 @@ absl::Status Set(Session& session, const Arguments& arguments) {
   return table->Apply(mutation);
 }
 
+// The bytes of an input that is written as text.
+absl::StatusOr<std::string> ParseInput(const Family& family, const std::string& text) {
+  if (!family.value_operator.empty()) return text;
+  switch (family.value_type) {
+    case ValueType::kBytes:  // the database refuses it
+    case ValueType::kInt64Sum:
+    case ValueType::kInt64Min:
+    case ValueType::kInt64Max: {
+      int64_t number = 0;
+      if (absl::SimpleAtoi(text, &number)) return EncodeBigEndian(number);
+      return UsageError(Cat(Quoted(text), " is not a whole number of 64 bits"));
+    }
+    case ValueType::kHyperLogLog:
+      return text;
+    case ValueType::kDoubleSum:
+    case ValueType::kDoubleMin:
+    case ValueType::kDoubleMax: {
+      double number = 0;
+      if (!absl::SimpleAtod(text, &number)) {
+        return UsageError(Cat(Quoted(text), " is not a number"));
+      }
+      if (std::isinf(number) && text.find_first_of("0123456789") != text.npos) {
+        return UsageError(Cat(Quoted(text), " is beyond the largest double"));
+      }
+      return EncodeDouble(number);
+    }
+  }
+  return UsageError("this program does not know the type of the family");
+}
+
 // One contribution to a cell of an aggregate family.
 absl::Status AddContribution(const Family& family, const CellArgument& cell,
                              RowMutation* mutation) {
@@ -55,18 +87,8 @@ absl::Status AddContribution(const Family& family, const CellArgument& cell,
     return UsageError(Cat("family ", Quoted(cell.family),
                           " has a maxage, so a timestamp is needed: family:column=value@micros"));
   }
-  const Timestamp timestamp = cell.timestamp.value_or(Timestamp(0));
-  const bool counts_bytes =
-      family.value_type == ValueType::kHyperLogLog || !family.value_operator.empty();
-  if (counts_bytes) {
-    mutation->AddToCell(cell.column, timestamp, cell.value);
-    return absl::OkStatus();
-  }
-  int64_t number = 0;
-  if (!absl::SimpleAtoi(cell.value, &number)) {
-    return UsageError(Cat(Quoted(cell.value), " is not a whole number of 64 bits"));
-  }
-  mutation->AddToCell(cell.column, timestamp, number);
+  TOOLS_ASSIGN_OR_RETURN(const std::string input, ParseInput(family, cell.value));
+  mutation->AddToCell(cell.column, cell.timestamp.value_or(Timestamp(0)), input);
   return absl::OkStatus();
 }
 
@@ -141,9 +163,10 @@ std::vector<Verb> CellVerbs() {
        .summary = "Add to cells of an aggregate family",
        .words = {table, row},
        .more = Verb::Word{"CELL", "family:column=input, or family:column=input@micros"},
-       .notes = "The input is a whole number (intsum, intmin, intmax) or any bytes (inthll). "
-                "Without a timestamp it goes to the cell at timestamp 0, so that all inputs are in "
-                "one cell; a family with a maxage needs a timestamp.",
+       .notes = "The input is a whole number (intsum, intmin, intmax), a number such as 1.5, 1e-9, "
+                "inf or nan (doublesum, doublemin, doublemax), or any bytes (inthll). Without a "
+                "timestamp it goes to the cell at timestamp 0, so that all inputs are in one cell; "
+                "a family with a maxage needs a timestamp.",
        .examples = {"bigtable addtocell webtable com.cnn.www visits:total=1"},
        .run = AddToCell},
       {.name = "deleterow",

@@ -1,6 +1,8 @@
 #include "tools/output.h"
 
+#include <cmath>
 #include <ostream>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
@@ -16,24 +18,35 @@
 namespace bigtable::tools {
 namespace {
 
-// What the state of an aggregate stands for. Nothing for bytes, and for what is not a state.
-std::optional<int64_t> NumberOf(const Cell& cell, const TableSchema& schema) {
+// JSON has no numbers that are not finite: "inf", "-inf" and "nan" are texts.
+Json DoubleAsJson(const absl::StatusOr<double>& number) {
+  if (!number.ok()) return Json();
+  if (std::isnan(*number)) return "nan";
+  if (std::isinf(*number)) return *number > 0 ? "inf" : "-inf";
+  return *number;
+}
+
+// What the state of an aggregate stands for. Null for bytes, and for what is not a state.
+Json NumberOf(const Cell& cell, const TableSchema& schema) {
+  const auto json = [](const auto& number) { return number.ok() ? Json(*number) : Json(); };
   const auto family = schema.families.find(cell.family);
-  if (family == schema.families.end()) return std::nullopt;
+  if (family == schema.families.end()) return Json();
   switch (family->second.value_type) {
     case ValueType::kBytes:
-      return std::nullopt;
-    case ValueType::kHyperLogLog: {
-      const absl::StatusOr<uint64_t> estimate = HyperLogLogEstimate(cell.value);
-      if (!estimate.ok()) return std::nullopt;
-      return static_cast<int64_t>(*estimate);
-    }
-    default: {
-      const absl::StatusOr<int64_t> number = DecodeBigEndian(cell.value);
-      if (!number.ok()) return std::nullopt;
-      return *number;
-    }
+      return Json();
+    case ValueType::kInt64Sum:
+    case ValueType::kInt64Min:
+    case ValueType::kInt64Max:
+      return json(DecodeBigEndian(cell.value));
+    case ValueType::kHyperLogLog:
+      return json(HyperLogLogEstimate(cell.value));
+    case ValueType::kDoubleSum:
+      return DoubleAsJson(DoubleSumValue(cell.value));
+    case ValueType::kDoubleMin:
+    case ValueType::kDoubleMax:
+      return DoubleAsJson(DecodeDouble(cell.value));
   }
+  return Json();
 }
 
 // As cbt prints it, but always in UTC.
@@ -98,6 +111,12 @@ std::string FormatType(const Family& family) {
       return "intmax";
     case ValueType::kHyperLogLog:
       return "inthll";
+    case ValueType::kDoubleSum:
+      return "doublesum";
+    case ValueType::kDoubleMin:
+      return "doublemin";
+    case ValueType::kDoubleMax:
+      return "doublemax";
   }
   return "unknown";
 }
@@ -120,7 +139,7 @@ Json RowPrinter::RowAsJson(const Row& row, const TableSchema& schema) {
     SetBytes(&c, "column", cell.qualifier);
     c["timestamp"] = cell.timestamp.micros();
     SetBytes(&c, "value", cell.value);
-    if (const std::optional<int64_t> number = NumberOf(cell, schema)) c["number"] = *number;
+    if (Json number = NumberOf(cell, schema); !number.is_null()) c["number"] = std::move(number);
     cells.push_back(std::move(c));
   }
   object["cells"] = std::move(cells);
@@ -134,8 +153,12 @@ void RowPrinter::PrintText(const Row& row) {
     std::string column = Cat(cell.family, ":", Escaped(cell.qualifier));
     if (column.size() < 40) column.resize(40, ' ');
     text += Cat("  ", column, " @ ", FormatTimestamp(cell.timestamp), "\n    ");
-    const std::optional<int64_t> number = NumberOf(cell, *schema_);
-    text += number.has_value() ? std::to_string(*number) : Quoted(cell.value);
+    const Json number = NumberOf(cell, *schema_);
+    if (number.is_null()) {
+      text += Quoted(cell.value);
+    } else {
+      text += number.is_string() ? number.get<std::string>() : number.dump();
+    }
     text += "\n";
   }
   *out_ << text;

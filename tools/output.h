@@ -5,12 +5,11 @@
 //
 // "column" is the qualifier. What is not UTF-8 is in base64, under the same name with "_base64":
 // {"value_base64":"/wA="}. Timestamps are microseconds. The value of an aggregate is its state, and
-// "number" is what it stands for.
+// "number" is what it stands for; of a double that is not finite the text "inf", "-inf" or "nan".
 #ifndef BIGTABLE_TOOLS_OUTPUT_H_
 #define BIGTABLE_TOOLS_OUTPUT_H_
 
 #include <iosfwd>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,7 +37,8 @@ std::string JsonLine(const Json& object);
 // The sizes of SSTables and memtables.
 Json SizesAsJson(const LocalityGroupStatistics& size);
 
-// "intsum", "bytes", and so on, as cbt names them; the operator's name if the family has one.
+// "intsum", "bytes", and so on, as cbt names them, and "doublesum"; the operator's name if the
+// family has one.
 std::string FormatType(const Family& family);
 
 // One thread. Outlives neither the stream nor the schema.

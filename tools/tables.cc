@@ -18,16 +18,15 @@ namespace bigtable::tools {
 namespace {
 
 constexpr char kFamilyForm[] =
-    "FAMILY, FAMILY:GCPOLICY or FAMILY:GCPOLICY:TYPE; a type is bytes, intsum, intmin, intmax or "
-    "inthll";
+    "FAMILY, FAMILY:GCPOLICY or FAMILY:GCPOLICY:TYPE; a type is bytes, intsum, intmin, intmax, "
+    "inthll, doublesum, doublemin or doublemax";
 
 absl::StatusOr<ValueType> ParseType(std::string_view text) {
-  static const auto* const types =
-      new std::map<std::string, ValueType, std::less<>>{{"bytes", ValueType::kBytes},
-                                                        {"intsum", ValueType::kInt64Sum},
-                                                        {"intmin", ValueType::kInt64Min},
-                                                        {"intmax", ValueType::kInt64Max},
-                                                        {"inthll", ValueType::kHyperLogLog}};
+  static const auto* const types = new std::map<std::string, ValueType, std::less<>>{
+      {"bytes", ValueType::kBytes},         {"intsum", ValueType::kInt64Sum},
+      {"intmin", ValueType::kInt64Min},     {"intmax", ValueType::kInt64Max},
+      {"inthll", ValueType::kHyperLogLog},  {"doublesum", ValueType::kDoubleSum},
+      {"doublemin", ValueType::kDoubleMin}, {"doublemax", ValueType::kDoubleMax}};
   const auto found = types->find(text);
   if (found != types->end()) return found->second;
   std::vector<std::string> names;

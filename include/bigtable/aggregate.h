@@ -1,6 +1,7 @@
 // Aggregates: families whose cells are merged from contributions (Family::value_type,
-// RowMutation::AddToCell). This file has what they need besides: the estimate of a HyperLogLog, and
-// operators of the program's own, which it registers under names before it uses a family of them:
+// RowMutation::AddToCell). This file has what they need besides: the estimate of a HyperLogLog, the
+// value of a sum of doubles, and operators of the program's own, which it registers under names
+// before it uses a family of them:
 //
 //   // Keeps the longest text.
 //   class Longest final : public bigtable::AggregateOperator {
@@ -62,6 +63,12 @@ BIGTABLE_EXPORT std::vector<std::string> AggregateOperatorNames();
 // exact for none, almost exact for a few hundred, then with a standard error of 0.8%.
 // InvalidArgument if `state` is not such a value.
 BIGTABLE_EXPORT absl::StatusOr<uint64_t> HyperLogLogEstimate(std::string_view state);
+
+// The double that is nearest to the sum in a cell of a kDoubleSum family, given its value; of two
+// that are equally near the even one. An infinity if the sum is beyond the largest double, or if an
+// infinity was added; NaN if both infinities or a NaN were added. A sum of zero is +0.0.
+// InvalidArgument if `state` is not such a value.
+BIGTABLE_EXPORT absl::StatusOr<double> DoubleSumValue(std::string_view state);
 
 }  // namespace bigtable
 

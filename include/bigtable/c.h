@@ -269,7 +269,10 @@ enum {
   BIGTABLE_VALUE_INT64_SUM = 1,
   BIGTABLE_VALUE_INT64_MIN = 2,
   BIGTABLE_VALUE_INT64_MAX = 3,
-  BIGTABLE_VALUE_HYPER_LOG_LOG = 4
+  BIGTABLE_VALUE_HYPER_LOG_LOG = 4,
+  BIGTABLE_VALUE_DOUBLE_SUM = 5,
+  BIGTABLE_VALUE_DOUBLE_MIN = 6,
+  BIGTABLE_VALUE_DOUBLE_MAX = 7
 };
 
 bigtable_gc_rule* bigtable_gc_rule_max_versions_new(int64_t versions);
@@ -687,11 +690,14 @@ void bigtable_mutation_set(bigtable_mutation* mutation, const char* column, size
 void bigtable_mutation_set_at(bigtable_mutation* mutation, const char* column, size_t column_size,
                               int64_t timestamp, const char* value, size_t value_size);
 // Add to the cell of an aggregate family at `timestamp`, whether it exists or not; nothing is read.
-// The input of a sum, minimum or maximum is a number, that of a HyperLogLog any bytes to be
+// The input of a sum, minimum or maximum is a number, an integer or a double as the family's type
+// says (both have 8 bytes, so nothing finds the wrong one), that of a HyperLogLog any bytes to be
 // counted. The last function adds all that another such cell has: its value, as a read has returned
 // it.
 void bigtable_mutation_add_int64_to_cell(bigtable_mutation* mutation, const char* column,
                                          size_t column_size, int64_t timestamp, int64_t input);
+void bigtable_mutation_add_double_to_cell(bigtable_mutation* mutation, const char* column,
+                                          size_t column_size, int64_t timestamp, double input);
 void bigtable_mutation_add_to_cell(bigtable_mutation* mutation, const char* column,
                                    size_t column_size, int64_t timestamp, const char* input,
                                    size_t input_size);
@@ -921,12 +927,18 @@ bigtable_error* bigtable_table_read_modify_write_row(bigtable_table* table,
                                                      bigtable_row** written);
 // The number in such a value. InvalidArgument: it does not have 8 bytes.
 bigtable_error* bigtable_decode_big_endian(const char* value, size_t value_size, int64_t* number);
+// The double in the value of a minimum or maximum of doubles. InvalidArgument: it does not have 8
+// bytes.
+bigtable_error* bigtable_decode_double(const char* value, size_t value_size, double* number);
 
 // About how many different inputs a cell of a BIGTABLE_VALUE_HYPER_LOG_LOG family has counted,
-// given its value. The values of the other aggregates are numbers in big-endian form, as above.
-// InvalidArgument: it is not such a value.
+// given its value. The values of minima, maxima and integer sums are numbers in big-endian form, as
+// above. InvalidArgument: it is not such a value.
 bigtable_error* bigtable_estimate_hyper_log_log(const char* value, size_t value_size,
                                                 uint64_t* estimate);
+// The double that is nearest to the sum in a cell of a BIGTABLE_VALUE_DOUBLE_SUM family, given its
+// value (aggregate.h, DoubleSumValue). InvalidArgument: it is not such a value.
+bigtable_error* bigtable_decode_double_sum(const char* value, size_t value_size, double* sum);
 
 // Adds operations to `mutation`, which is of the row, depending on the cells of the row. Both are
 // valid during the call. Not 0: nothing is applied.

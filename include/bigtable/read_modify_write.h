@@ -72,6 +72,12 @@ BIGTABLE_EXPORT std::string EncodeBigEndian(int64_t number);
 // InvalidArgument: the value does not have 8 bytes.
 BIGTABLE_EXPORT absl::StatusOr<int64_t> DecodeBigEndian(std::string_view value);
 
+// A double of IEEE 754 in 8 bytes, the most significant one first: what aggregates of doubles take
+// (ValueType::kDoubleSum). Every NaN has the same bytes.
+BIGTABLE_EXPORT std::string EncodeDouble(double number);
+// InvalidArgument: the value does not have 8 bytes.
+BIGTABLE_EXPORT absl::StatusOr<double> DecodeDouble(std::string_view value);
+
 }  // namespace bigtable
 
 #endif  // BIGTABLE_READ_MODIFY_WRITE_H_

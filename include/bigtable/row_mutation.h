@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_ROW_MUTATION_H_
 #define BIGTABLE_ROW_MUTATION_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -53,14 +54,22 @@ class BIGTABLE_EXPORT RowMutation {
   // Adds `input` to the cell at `timestamp`, which is in an aggregate family (Family::value_type);
   // the cell need not exist. Costs as much as a Set: nothing is read. Many calls usually share a
   // timestamp, such as the beginning of the hour. The input is a big-endian number of 8 bytes
-  // (EncodeBigEndian), or any bytes to be counted with kHyperLogLog. InvalidArgument, from Apply,
-  // if the family holds bytes, or does not take the input.
+  // (EncodeBigEndian, EncodeDouble), or any bytes to be counted with kHyperLogLog. InvalidArgument,
+  // from Apply, if the family holds bytes, or does not take the input. An integer and a double both
+  // have 8 bytes, so nothing finds one that is added to a family of the other: give a family of
+  // doubles 1.0, not 1.
   //
-  //   mutation.AddToCell("views:total", hour, 1);
+  //   mutation.AddToCell("views:total", hour, 1).AddToCell("seconds:total", hour, 0.25);
   RowMutation& AddToCell(std::string_view column, Timestamp timestamp, std::string_view input);
   RowMutation& AddToCell(std::string_view column, Timestamp timestamp, int64_t input);
-  // The same with the state of another such cell, which a read has returned: of a sum, minimum or
-  // maximum it is a number too, of a HyperLogLog what it has counted.
+  // A template, so that an int is not as near to a double as to an int64_t.
+  template <std::floating_point Number>
+  RowMutation& AddToCell(std::string_view column, Timestamp timestamp, Number input) {
+    return AddDoubleToCell(column, timestamp, static_cast<double>(input));
+  }
+  // The same with the state of another such cell, which a read has returned: of an integer sum, and
+  // of minima and maxima, it is a number too, of a HyperLogLog what it has counted, of a sum of
+  // doubles the exact sum.
   RowMutation& MergeToCell(std::string_view column, Timestamp timestamp, std::string_view state);
 
   // Deletes every version of the column that exists when the mutation is applied.
@@ -92,8 +101,9 @@ class BIGTABLE_EXPORT RowMutation {
            const Timestamp* timestamp, const std::string_view* value);
   void AddColumn(uint8_t kind, std::string_view column, const Timestamp* timestamp,
                  const std::string_view* value);
+  RowMutation& AddDoubleToCell(std::string_view column, Timestamp timestamp, double input);
   void CheckRow();
-  void Refuse(std::string message);
+  void Refuse(const std::string& message);
 
   Table* table_ = nullptr;
   std::string row_;

@@ -168,6 +168,15 @@ enum class ValueType : uint8_t {
   // HyperLogLogEstimate (bigtable/aggregate.h). A cell takes 3 bytes for each input, and at most
   // 16 KiB.
   kHyperLogLog = 4,
+  // The exact sum of doubles (EncodeDouble): see DoubleSumValue (bigtable/aggregate.h). It is not
+  // rounded with each contribution, and so does not depend on the order in which they are merged.
+  // A cell takes 10 to 15 bytes where the numbers have about the same size, and at most 270 or so
+  // where they are as different as doubles can be.
+  kDoubleSum = 5,
+  // The smallest and the largest of doubles, which are doubles too (EncodeDouble, DecodeDouble).
+  // -0.0 is less than +0.0. A NaN is ignored beside any number.
+  kDoubleMin = 6,
+  kDoubleMax = 7,
 };
 
 // A column family: the unit of access control, storage and garbage collection. Plain value.

@@ -64,6 +64,13 @@ void bigtable_mutation_add_int64_to_cell(bigtable_mutation* mutation, const char
   }
 }
 
+void bigtable_mutation_add_double_to_cell(bigtable_mutation* mutation, const char* column,
+                                          size_t column_size, int64_t timestamp, double input) {
+  if (bigtable::Accepts(mutation, {{"column", column, column_size}})) {
+    mutation->mutation.AddToCell(View(column, column_size), Timestamp(timestamp), input);
+  }
+}
+
 void bigtable_mutation_add_to_cell(bigtable_mutation* mutation, const char* column,
                                    size_t column_size, int64_t timestamp, const char* input,
                                    size_t input_size) {

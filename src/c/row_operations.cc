@@ -125,6 +125,13 @@ bigtable_error* bigtable_decode_big_endian(const char* value, size_t value_size,
   return ToError(decoded.status());
 }
 
+bigtable_error* bigtable_decode_double(const char* value, size_t value_size, double* number) {
+  BT_C_CHECK_NOT_NULL({"value", value, value_size}, {"number", number});
+  const absl::StatusOr<double> decoded = bigtable::DecodeDouble(View(value, value_size));
+  *number = decoded.ok() ? *decoded : 0;
+  return ToError(decoded.status());
+}
+
 bigtable_error* bigtable_estimate_hyper_log_log(const char* value, size_t value_size,
                                                 uint64_t* estimate) {
   BT_C_CHECK_NOT_NULL({"estimate", estimate});
@@ -133,4 +140,11 @@ bigtable_error* bigtable_estimate_hyper_log_log(const char* value, size_t value_
   const absl::StatusOr<uint64_t> counted = bigtable::HyperLogLogEstimate(View(value, value_size));
   if (counted.ok()) *estimate = *counted;
   return ToError(counted.status());
+}
+
+bigtable_error* bigtable_decode_double_sum(const char* value, size_t value_size, double* sum) {
+  BT_C_CHECK_NOT_NULL({"value", value, value_size}, {"sum", sum});
+  const absl::StatusOr<double> decoded = bigtable::DoubleSumValue(View(value, value_size));
+  *sum = decoded.ok() ? *decoded : 0;
+  return ToError(decoded.status());
 }

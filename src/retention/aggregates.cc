@@ -14,18 +14,15 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "retention/double_extremes.h"
+#include "retention/double_sum.h"
 #include "retention/hyper_log_log.h"
+#include "retention/number_form.h"
 
 namespace bigtable {
 namespace {
 
-absl::Status CheckNumber(std::string_view number) {
-  if (number.size() == sizeof(int64_t)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      Cat("a number has 8 bytes, big-endian, and ", Quoted(number), " has ", number.size()));
-}
-
-// An operator on numbers: `Combine` is a function of two int64_t.
+// An operator on integers: `Combine` is a function of two int64_t.
 template <typename Combine>
 class NumberOperator final : public AggregateOperator {
  public:
@@ -73,6 +70,12 @@ class AggregateRegistry {
         return &max_;
       case ValueType::kHyperLogLog:
         return &hyper_log_log_;
+      case ValueType::kDoubleSum:
+        return &double_sum_;
+      case ValueType::kDoubleMin:
+        return &double_min_;
+      case ValueType::kDoubleMax:
+        return &double_max_;
       case ValueType::kBytes:
         break;
     }
@@ -112,6 +115,9 @@ class AggregateRegistry {
     SetOf<NumberOperator<LesserNumber>>(&min_);
     SetOf<NumberOperator<GreaterNumber>>(&max_);
     SetOf<HyperLogLog>(&hyper_log_log_);
+    SetOf<DoubleSum>(&double_sum_);
+    SetOf<DoubleMin>(&double_min_);
+    SetOf<DoubleMax>(&double_max_);
   }
   template <typename Operator>
   void SetOf(Aggregate* aggregate) {
@@ -123,6 +129,9 @@ class AggregateRegistry {
   Aggregate min_{"int64 minima (kInt64Min)"};
   Aggregate max_{"int64 maxima (kInt64Max)"};
   Aggregate hyper_log_log_{"counts of distinct values (kHyperLogLog)"};
+  Aggregate double_sum_{"sums of doubles (kDoubleSum)"};
+  Aggregate double_min_{"minima of doubles (kDoubleMin)"};
+  Aggregate double_max_{"maxima of doubles (kDoubleMax)"};
   mutable Mutex mutex_;
   std::map<std::string, std::unique_ptr<Aggregate>, std::less<>> named_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<const AggregateOperator>> owned_ ABSL_GUARDED_BY(mutex_);

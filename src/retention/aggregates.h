@@ -18,7 +18,7 @@
 namespace bigtable {
 
 // The last valid value in a schema; schema_checks.h checks it.
-inline constexpr ValueType kLastValueType = ValueType::kHyperLogLog;
+inline constexpr ValueType kLastValueType = ValueType::kDoubleMax;
 
 // What an aggregate family holds. There is one object for each value type, and for each name of an
 // operator, whether or not it is registered already; none is ever deleted.

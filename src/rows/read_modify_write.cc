@@ -1,12 +1,15 @@
 #include "bigtable/read_modify_write.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "bigtable/row_mutation.h"
 
 #include "base/coding.h"
+#include "base/status.h"
 #include "base/strings.h"
+#include "retention/number_form.h"
 
 namespace bigtable {
 
@@ -65,6 +68,15 @@ absl::StatusOr<int64_t> DecodeBigEndian(std::string_view value) {
         Cat("a number has 8 bytes, and ", Quoted(value), " has ", value.size()));
   }
   return static_cast<int64_t>(LoadBigEndian64(value.data()));
+}
+
+std::string EncodeDouble(double number) {
+  return EncodeBigEndian(static_cast<int64_t>(BitsOf(number)));
+}
+
+absl::StatusOr<double> DecodeDouble(std::string_view value) {
+  BT_ASSIGN_OR_RETURN(const int64_t bits, DecodeBigEndian(value));
+  return std::bit_cast<double>(bits);
 }
 
 }  // namespace bigtable

@@ -54,6 +54,11 @@ RowMutation& RowMutation::AddToCell(std::string_view column, Timestamp timestamp
   return AddToCell(column, timestamp, std::string_view(EncodeBigEndian(input)));
 }
 
+RowMutation& RowMutation::AddDoubleToCell(std::string_view column, Timestamp timestamp,
+                                          double input) {
+  return AddToCell(column, timestamp, std::string_view(EncodeDouble(input)));
+}
+
 RowMutation& RowMutation::MergeToCell(std::string_view column, Timestamp timestamp,
                                       std::string_view state) {
   AddColumn(static_cast<uint8_t>(EntryKind::kMergeToCell), column, &timestamp, &state);
@@ -137,7 +142,7 @@ void RowMutation::Add(uint8_t kind, std::string_view family, std::string_view qu
   takes_server_time_ |= operation.takes_server_time();
 }
 
-void RowMutation::Refuse(std::string message) {
+void RowMutation::Refuse(const std::string& message) {
   if (status_.ok()) status_ = absl::InvalidArgumentError(message);
 }
 

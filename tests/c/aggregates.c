@@ -17,7 +17,7 @@ static bigtable_table* CreateTable(bigtable_database* database) {
   EXPECT_OK(bigtable_database_open_or_create_table(database, TEXT("t"), schema, NULL, &table));
 
   EXPECT_OK(bigtable_schema_add_family(schema, TEXT("users"), NULL, 0, NULL));
-  EXPECT_OK(bigtable_schema_set_value_type(schema, TEXT("users"), 5));
+  EXPECT_OK(bigtable_schema_set_value_type(schema, TEXT("users"), 8));
   EXPECT_ERROR(
       BIGTABLE_INVALID_ARGUMENT, "users",
       bigtable_database_add_schema_family(database, TEXT("t"), TEXT("users"), schema, NULL));
@@ -81,6 +81,62 @@ void ContributionsToACellAreMerged(const char* directory) {
   EXPECT_OK(bigtable_estimate_hyper_log_log(state, size, &count));
   EXPECT(count == 3);
   bigtable_string_free(all);
+  bigtable_database_free(database);
+}
+
+void ContributionsOfDoublesAreMerged(const char* directory) {
+  bigtable_database* const database = OpenDatabase(directory);
+  bigtable_schema* const schema = bigtable_schema_new();
+  static const int kTypes[] = {BIGTABLE_VALUE_DOUBLE_MAX, BIGTABLE_VALUE_DOUBLE_MIN,
+                               BIGTABLE_VALUE_DOUBLE_SUM};
+  static const char* const kFamilies[] = {"max", "min", "sum"};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_OK(bigtable_schema_add_family(schema, kFamilies[i], 3, NULL, 0, NULL));
+    EXPECT_OK(bigtable_schema_set_value_type(schema, kFamilies[i], 3, kTypes[i]));
+  }
+  bigtable_table* table = NULL;
+  EXPECT_OK(bigtable_database_open_or_create_table(database, TEXT("t"), schema, NULL, &table));
+  bigtable_schema_free(schema);
+  bigtable_mutation* mutation = bigtable_mutation_new(TEXT("r"));
+  static const double kNumbers[] = {1e308, 1e308, 0.5, -1e308, -1e308};
+  for (size_t i = 0; i < 5; ++i) {
+    bigtable_mutation_add_double_to_cell(mutation, TEXT("max:"), 1, kNumbers[i]);
+    bigtable_mutation_add_double_to_cell(mutation, TEXT("min:"), 1, kNumbers[i]);
+    bigtable_mutation_add_double_to_cell(mutation, TEXT("sum:"), 1, kNumbers[i]);
+  }
+  EXPECT_OK(bigtable_table_apply(table, mutation, NULL));
+  bigtable_mutation_free(mutation);
+
+  bigtable_row* row = NULL;
+  EXPECT_OK(bigtable_table_read_row(table, TEXT("r"), NULL, NULL, &row));
+  EXPECT(bigtable_row_cell_count(row) == 3);
+  double number = 0;
+  size_t size = 0;
+  const char* value = bigtable_row_cell_value(row, 0, &size);
+  EXPECT_OK(bigtable_decode_double(value, size, &number));
+  EXPECT(number == 1e308);
+  value = bigtable_row_cell_value(row, 1, &size);
+  EXPECT_OK(bigtable_decode_double(value, size, &number));
+  EXPECT(number == -1e308);
+  value = bigtable_row_cell_value(row, 2, &size);
+  EXPECT_OK(bigtable_decode_double_sum(value, size, &number));
+  EXPECT(number == 0.5);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument sum",
+               bigtable_decode_double_sum(value, size, NULL));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument number",
+               bigtable_decode_double(value, size, NULL));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "8 bytes", bigtable_decode_double("x", 1, &number));
+  EXPECT(number == 0);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "not the state of a sum of doubles",
+               bigtable_decode_double_sum("x", 1, &number));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument value",
+               bigtable_decode_double_sum(NULL, 1, &number));
+  bigtable_row_free(row);
+
+  mutation = bigtable_mutation_new(TEXT("r"));
+  bigtable_mutation_add_double_to_cell(mutation, NULL, 4, 1, 1);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument column", bigtable_mutation_check(mutation));
+  bigtable_mutation_free(mutation);
   bigtable_database_free(database);
 }
 

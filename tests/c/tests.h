@@ -47,6 +47,7 @@
   DO(ATransactionRefusesNullPointers)                   \
   DO(AFunctionIsRunAgainAfterAConflict)                 \
   DO(ContributionsToACellAreMerged)                     \
+  DO(ContributionsOfDoublesAreMerged)                   \
   DO(InvalidContributionsAreReported)                   \
   DO(AStreamIsResumed)                                  \
   DO(SizesOfRangesAreEstimated)                         \

@@ -29,10 +29,13 @@ TEST(ToValueTypeTest, BytesAndAggregates) {
   EXPECT_EQ(type_of(Aggregate(std::string(kInt64) + "max {}")), ValueType::kInt64Max);
   EXPECT_EQ(type_of(Aggregate("input_type { int64_type {} } hllpp_unique_count {}")),
             ValueType::kHyperLogLog);
+  EXPECT_EQ(type_of(Aggregate("input_type { float64_type {} } sum {}")), ValueType::kDoubleSum);
+  EXPECT_EQ(type_of(Aggregate("min {} input_type { float64_type {} }")), ValueType::kDoubleMin);
+  EXPECT_EQ(type_of(Aggregate("input_type { float64_type {} } max {}")), ValueType::kDoubleMax);
 }
 
 // What a server says of its families is taken as far as the engine has it.
-TEST(ToValueTypeTest, GoesByTheAggregator) {
+TEST(ToValueTypeTest, GoesByTheAggregatorAndWhetherItTakesDoubles) {
   const auto type_of = [](const std::string& text) {
     return ToValueType(ParseText<TypeProto>(text));
   };
@@ -40,6 +43,10 @@ TEST(ToValueTypeTest, GoesByTheAggregator) {
   EXPECT_EQ(type_of(Aggregate("sum {}")).value(), ValueType::kInt64Sum);
   EXPECT_EQ(type_of(Aggregate("hllpp_unique_count {} input_type { bytes_type {} }")).value(),
             ValueType::kHyperLogLog);
+  EXPECT_EQ(type_of(Aggregate("hllpp_unique_count {} input_type { float64_type {} }")).value(),
+            ValueType::kHyperLogLog);
+  EXPECT_EQ(type_of(Aggregate("max {} input_type { float32_type {} }")).value(),
+            ValueType::kInt64Max);
   EXPECT_EQ(type_of(Aggregate(kInt64)).status().message(),
             "aggregate_type must have sum, min, max or hllpp_unique_count");
 }
@@ -58,14 +65,21 @@ TEST(CheckValueTypeTest, RefusesOtherTypes) {
   EXPECT_EQ(refusal(Aggregate(kInt64)),
             "aggregate_type must have sum, min, max or hllpp_unique_count");
   EXPECT_EQ(refusal(Aggregate("sum {}")),
-            "aggregate_type.input_type must be an int64_type with big_endian_bytes, and is none");
+            "aggregate_type.input_type must be an int64_type with big_endian_bytes or a "
+            "float64_type, and is none");
+  EXPECT_EQ(refusal(Aggregate("max {} input_type { float32_type {} }")),
+            "aggregate_type.input_type must be an int64_type with big_endian_bytes or a "
+            "float64_type, and is float32_type");
+  EXPECT_EQ(refusal(Aggregate("hllpp_unique_count {} input_type { float64_type {} }")),
+            "aggregate_type.input_type must be an int64_type with big_endian_bytes, and is "
+            "float64_type");
   EXPECT_EQ(refusal(Aggregate("hllpp_unique_count {} input_type { bytes_type {} }")),
             "aggregate_type.input_type must be an int64_type with big_endian_bytes, and is "
             "bytes_type");
   EXPECT_EQ(refusal(Aggregate("sum {} input_type { int64_type { encoding { ordered_code_bytes {} "
                               "} } }")),
-            "aggregate_type.input_type must be an int64_type with big_endian_bytes, and is "
-            "int64_type with ordered_code_bytes");
+            "aggregate_type.input_type must be an int64_type with big_endian_bytes or a "
+            "float64_type, and is int64_type with ordered_code_bytes");
   EXPECT_EQ(refusal(Aggregate(std::string(kInt64) + "sum {} state_type { bytes_type {} }")),
             "aggregate_type.state_type must be left out or be what the aggregate has, and is "
             "bytes_type");
@@ -73,11 +87,19 @@ TEST(CheckValueTypeTest, RefusesOtherTypes) {
       refusal(
           Aggregate(std::string(kInt64) + "hllpp_unique_count {} state_type { int64_type {} }")),
       "aggregate_type.state_type must be left out or be what the aggregate has, and is int64_type");
+  EXPECT_EQ(
+      refusal(Aggregate("sum {} input_type { float64_type {} } state_type { float64_type {} }")),
+      "aggregate_type.state_type must be left out or be what the aggregate has, and is "
+      "float64_type");
+  EXPECT_EQ(
+      refusal(Aggregate("min {} input_type { float64_type {} } state_type { bytes_type {} }")),
+      "aggregate_type.state_type must be left out or be what the aggregate has, and is bytes_type");
 }
 
 TEST(ValueTypeToProtoTest, IsTheInverse) {
   for (const ValueType type : {ValueType::kBytes, ValueType::kInt64Sum, ValueType::kInt64Min,
-                               ValueType::kInt64Max, ValueType::kHyperLogLog}) {
+                               ValueType::kInt64Max, ValueType::kHyperLogLog, ValueType::kDoubleSum,
+                               ValueType::kDoubleMin, ValueType::kDoubleMax}) {
     EXPECT_EQ(ToValueType(ToProto(type)).value(), type);
   }
   EXPECT_EQ(ShowMessage(ToProto(ValueType::kInt64Sum)),
@@ -86,6 +108,12 @@ TEST(ValueTypeToProtoTest, IsTheInverse) {
   EXPECT_EQ(ShowMessage(ToProto(ValueType::kHyperLogLog)),
             "aggregate_type { input_type { int64_type { encoding { big_endian_bytes { } } } } "
             "state_type { bytes_type { encoding { raw { } } } } hllpp_unique_count { } }");
+  EXPECT_EQ(ShowMessage(ToProto(ValueType::kDoubleSum)),
+            "aggregate_type { input_type { float64_type { } } "
+            "state_type { bytes_type { encoding { raw { } } } } sum { } }");
+  EXPECT_EQ(ShowMessage(ToProto(ValueType::kDoubleMin)),
+            "aggregate_type { input_type { float64_type { } } state_type { float64_type { } } "
+            "min { } }");
 }
 
 TEST(CheckFamilyIdTest, HoldsToCloudBigtablesNames) {

@@ -21,6 +21,8 @@ class ToRowMutationTest : public DatabaseFixture {
     schema.families = {{"f", {}},
                        {"g", {}},
                        {"sum", {.value_type = ValueType::kInt64Sum}},
+                       {"dsum", {.value_type = ValueType::kDoubleSum}},
+                       {"dmin", {.value_type = ValueType::kDoubleMin}},
                        {"hll", {.value_type = ValueType::kHyperLogLog}}};
     table_ = CreateTable("t", schema);
   }
@@ -114,6 +116,31 @@ TEST_F(ToRowMutationTest, AddsToAggregates) {
   EXPECT_NE(RowAfter("mutations { add_to_cell { " + cell + "input { bytes_value: 'x' } } }")
                 .find("INVALID_ARGUMENT"),
             std::string::npos);
+}
+
+TEST_F(ToRowMutationTest, AddsDoubles) {
+  const auto cell = [](const std::string& family) {
+    return "family_name: '" + family +
+           "' column_qualifier { raw_value: 'q' } timestamp { raw_timestamp_micros: 4000 } ";
+  };
+  EXPECT_EQ(RowAfter("mutations { add_to_cell { " + cell("dsum") +
+                     "input { float_value: -2.0 } } }"
+                     "mutations { add_to_cell { " +
+                     cell("dsum") + "input { float_value: 0.5 } } }"),
+            "dsum:q@4000=\\x80\\x00\\x86\\x06");
+  EXPECT_EQ(RowAfter("mutations { merge_to_cell { " + cell("dsum") +
+                     "input { raw_value: '\\000\\000\\206\\004' } } }"
+                     "mutations { merge_to_cell { " +
+                     cell("dmin") +
+                     "input { float_value: 1.5 } } }"
+                     "mutations { add_to_cell { " +
+                     cell("dmin") + "input { raw_value: '\\377\\360\\0\\0\\0\\0\\0\\0' } } }"),
+            "dmin:q@4000=\\xff\\xf0\\x00\\x00\\x00\\x00\\x00\\x00 "
+            "dsum:q@4000=\\x80\\x00\\x86\\x02");
+  EXPECT_NE(
+      RowAfter("mutations { merge_to_cell { " + cell("dsum") + "input { float_value: 1.5 } } }")
+          .find("not the state of a sum of doubles"),
+      std::string::npos);
 }
 
 TEST_F(ToRowMutationTest, CountsUniqueInputs) {
@@ -245,8 +272,8 @@ TEST(ToRowMutationRefusalTest, ValuesOfAggregates) {
                       "raw_timestamp_micros: -1 }"),
               "mutations[0]: a timestamp must not be negative, and is -1");
     EXPECT_EQ(refusal(kind, cell + "input { bool_value: true }"),
-              "mutations[0]: input must be an int_value, a raw_value, a bytes_value or a "
-              "string_value");
+              "mutations[0]: input must be an int_value, a float_value, a raw_value, a "
+              "bytes_value or a string_value");
     EXPECT_EQ(refusal(kind, cell + "input { int_value: 1 type { int64_type {} } }"),
               "mutations[0]: the values of a mutation must have no type: the family has it");
   }

@@ -71,6 +71,8 @@ class CrossedContent {
         .gc = GcRule::Intersection(GcRule::MaxVersions(1), GcRule::MaxAge(absl::Seconds(1)))};
     schema.families["m"] = {.locality_group = "second", .value_type = ValueType::kInt64Max};
     schema.families["n"] = {.value_type = ValueType::kInt64Sum};
+    schema.families["d"] = {.value_type = ValueType::kDoubleSum};
+    schema.families["l"] = {.locality_group = "second", .value_type = ValueType::kDoubleMin};
     return schema;
   }
 
@@ -143,7 +145,8 @@ class CrossedContent {
   }
   ModelOperation Operation(Random& random, int64_t micros) const {
     using Kind = ModelOperation::Kind;
-    static const std::vector<std::string> kFamilies = {"f", "f", "fg", "e", "i", "m", "n"};
+    static const std::vector<std::string> kFamilies = {"f", "f", "fg", "e", "i",
+                                                       "m", "n", "d",  "d", "l"};
     static const std::vector<std::string> kValues = {"", "a", "q", "f0"};
     static const std::vector<Kind> kDeletions = {Kind::kDeleteCell,   Kind::kDeleteCell,
                                                  Kind::kDeleteColumn, Kind::kDeleteTimeRange,
@@ -162,6 +165,10 @@ class CrossedContent {
                                : *op.timestamp + random.Between(1, 2) * kMilli;
     }
     if (op.kind != Kind::kSet) return op;
+    if (op.family == "d") {  // few cells, so that there are contributions to merge
+      op.qualifier = "q";
+      op.timestamp = kMilli;
+    }
     op.value = random.Pick(kValues);
     FitToFamily(random, model_, micros, &op);
     return op;

@@ -229,6 +229,12 @@ void AddAggregates(Seeds* seeds) {
   // From register 5 on, each second one has rank 9.
   const std::string every_second("\5\0\2\x09\0\x0f", 6);
   of["large"] = WithForm(3, state(2, "\1\7\3") + state(3, every_second) + state(1, "input"));
+  // 1.5, a sum of some places, and a NaN.
+  const std::string double_input("\x3f\xf8\0\0\0\0\0\0", 8);
+  const std::string places("\x80\x20\0\1\2\3\4\5", 8);
+  of["double_sums"] =
+      WithForm(4, state(1, double_input) + state(4, places) + state(0, std::string(1, '\4')));
+  of["double_minima"] = WithForm(5, state(1, double_input) + state(0, number) + state(1, number));
 }
 
 void AddCalls(Seeds* seeds) {

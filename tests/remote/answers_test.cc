@@ -182,6 +182,7 @@ TEST_F(AnswersTest, ValueTypesOfAggregates) {
   EXPECT_EQ(type("min"), ValueType::kInt64Min);
   EXPECT_EQ(type("max"), ValueType::kInt64Max);
   EXPECT_EQ(type("hllpp_unique_count"), ValueType::kHyperLogLog);
+  EXPECT_EQ(type("input_type { float64_type {} } sum"), ValueType::kDoubleSum);
 }
 
 TEST_F(AnswersTest, CodesAndDelaysThatAreNone) {

@@ -302,14 +302,21 @@ TEST_F(CallsTest, AggregatesOfEveryKind) {
   schema.families = {{"sum", {.value_type = ValueType::kInt64Sum}},
                      {"min", {.value_type = ValueType::kInt64Min}},
                      {"max", {.value_type = ValueType::kInt64Max}},
-                     {"unique", {.value_type = ValueType::kHyperLogLog}}};
+                     {"unique", {.value_type = ValueType::kHyperLogLog}},
+                     {"dsum", {.value_type = ValueType::kDoubleSum}},
+                     {"dmin", {.value_type = ValueType::kDoubleMin}},
+                     {"dmax", {.value_type = ValueType::kDoubleMax}}};
   ASSERT_TRUE(database_->CreateTable("t", schema).ok());
   EXPECT_EQ(database_->GetSchema("t").value().families, schema.families);
   Table* const table = database_->OpenTable("t").value();
   for (const int64_t number : {5, 3, 4}) {
     RowMutation mutation("r");
     for (const auto& [family, options] : schema.families) {
-      mutation.AddToCell(family + ":q", Timestamp(0), number);
+      if (family.starts_with("d")) {
+        mutation.AddToCell(family + ":q", Timestamp(0), number / 10.0);
+      } else {
+        mutation.AddToCell(family + ":q", Timestamp(0), number);
+      }
     }
     ASSERT_TRUE(table->Apply(mutation).ok());
   }
@@ -319,6 +326,12 @@ TEST_F(CallsTest, AggregatesOfEveryKind) {
   EXPECT_EQ(read("sum:q"), 12);
   EXPECT_EQ(read("min:q"), 3);
   EXPECT_EQ(read("max:q"), 5);
+  const std::string sum = table->Get("r", "dsum:q").value();
+  EXPECT_EQ(DoubleSumValue(sum).value(), 1.2);
+  EXPECT_EQ(table->Get("r", "dmin:q").value(), EncodeDouble(0.3));
+  EXPECT_EQ(table->Get("r", "dmax:q").value(), EncodeDouble(0.5));
+  ASSERT_TRUE(table->Apply(RowMutation("r").MergeToCell("dsum:q", Timestamp(0), sum)).ok());
+  EXPECT_EQ(DoubleSumValue(table->Get("r", "dsum:q").value()).value(), 2.4);
 }
 
 TEST_F(CallsTest, DropsRowsOfAPrefixAndSamplesKeys) {

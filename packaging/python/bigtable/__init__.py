@@ -19,6 +19,8 @@ of the system finds. If it is missing or too old, the import raises LibraryError
 
 from __future__ import annotations
 
+import ctypes as _ctypes
+
 from . import _handle
 from ._handle import output as _output
 from ._library import lib as _lib
@@ -60,7 +62,16 @@ from .functions import (
     register_observer,
     register_operator,
 )
-from .mutation import NO_END, Mutation, ReadModifyWrite, WriteBatch, decode_int64, encode_int64
+from .mutation import (
+    NO_END,
+    Mutation,
+    ReadModifyWrite,
+    WriteBatch,
+    decode_double,
+    decode_int64,
+    encode_double,
+    encode_int64,
+)
 from .options import Cancellation, Durability, LogSeverity, MemoryBudget, Options, ReadOptions
 from .rows import Cell, Row, RowSet, Scanner
 from .schema import (
@@ -93,6 +104,14 @@ def estimate_hyper_log_log(value: bytes) -> int:
     """About how many different inputs a cell of a HYPER_LOG_LOG family has counted."""
     text = _handle.text_arguments(_handle.to_bytes(value))
     return _output(_lib.bigtable_estimate_hyper_log_log, *text) or 0
+
+
+def decode_double_sum(value: bytes) -> float:
+    """The double that is nearest to the sum in a cell of a DOUBLE_SUM family."""
+    number = _ctypes.c_double()
+    text = _handle.text_arguments(_handle.to_bytes(value))
+    _handle.check(_lib.bigtable_decode_double_sum(*text, _ctypes.byref(number)))
+    return number.value
 
 
 __all__ = [
@@ -157,7 +176,10 @@ __all__ = [
     "UnknownError",
     "ValueType",
     "WriteBatch",
+    "decode_double",
+    "decode_double_sum",
     "decode_int64",
+    "encode_double",
     "encode_int64",
     "estimate_hyper_log_log",
     "library_version",

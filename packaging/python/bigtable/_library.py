@@ -120,7 +120,7 @@ v transaction_rollback p | p database_run_transaction pppp
 p table_check_and_mutate_row ptppppp
 p read_modify_write_new t | v read_modify_write_free p | v read_modify_write_append ptt
 v read_modify_write_increment ptq | p table_read_modify_write_row pppp
-p estimate_hyper_log_log tp | p table_mutate_row_atomically ptpppp
+p estimate_hyper_log_log tp | p decode_double_sum tp | p table_mutate_row_atomically ptpppp
 p table_get pttpp | p table_read_row ptppp | p table_read_rows ppppp | p table_resume_rows ptppp
 p rows_next_packed pzpppp | v rows_free p | p rows_get_resume_token pp
 p table_sample_row_keys ppp | z row_key_samples_count p | p row_key_samples_row pzp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -40,6 +41,19 @@ def decode_int64(value: bytes) -> int:
     return int.from_bytes(value, "big", signed=True)
 
 
+def encode_double(number: float) -> bytes:
+    """A number as a double of 8 bytes, the most significant one first. Every NaN has the same."""
+    return struct.pack(">d", number if number == number else math.nan)
+
+
+def decode_double(value: bytes) -> float:
+    """The number of a minimum or maximum of doubles: 8 bytes, the most significant one first."""
+    if len(value) != 8:
+        raise InvalidArgumentError(f"a number must have 8 bytes, not {len(value)}")
+    (number,) = struct.unpack(">d", value)
+    return float(number)
+
+
 class Mutation:
     """A list of operations on one row, which are applied in call order, together or not at all.
 
@@ -70,10 +84,17 @@ class Mutation:
             value = _handle.to_bytes(value)
         return self._add(_SET, column, value, timestamp, 0)
 
-    def add(self, column: Text, value: int | Bytes, timestamp: int) -> Mutation:
+    def add(self, column: Text, value: float | Bytes, timestamp: int) -> Mutation:
         """Adds to the cell of an aggregate family, which need not exist: a number to a sum, minimum
-        or maximum, bytes to be counted to a HyperLogLog."""
-        data = encode_int64(value) if isinstance(value, int) else _handle.to_bytes(value)
+        or maximum, bytes to be counted to a HyperLogLog. An int is stored as an integer and a float
+        as a double, both of 8 bytes, so nothing finds one that is added to a family of the other:
+        give a family of doubles 1.0, not 1."""
+        if isinstance(value, int):
+            data = encode_int64(value)
+        elif isinstance(value, float):
+            data = encode_double(value)
+        else:
+            data = _handle.to_bytes(value)
         return self._add(_ADD, to_text(column), data, timestamp, 0)
 
     def merge(self, column: Text, state: Bytes, timestamp: int) -> Mutation:

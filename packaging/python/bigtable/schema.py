@@ -46,6 +46,9 @@ class ValueType(enum.IntEnum):
     INT64_MIN = 2
     INT64_MAX = 3
     HYPER_LOG_LOG = 4
+    DOUBLE_SUM = 5
+    DOUBLE_MIN = 6
+    DOUBLE_MAX = 7
 
 
 class GcRule(NotPickled):

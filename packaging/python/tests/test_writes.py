@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import pickle
 import unittest
 
@@ -122,6 +123,34 @@ class MutationTest(DatabaseTest):
             table.apply(Mutation(b"r").add("sum:", b"no number", 1))
         with self.assertRaises(bigtable.InvalidArgumentError):
             bigtable.decode_int64(b"short")
+
+    def test_aggregates_of_doubles_are_merged(self) -> None:
+        types = bigtable.ValueType
+        families = {
+            "sum": bigtable.Family(value_type=types.DOUBLE_SUM),
+            "min": bigtable.Family(value_type=types.DOUBLE_MIN),
+            "max": bigtable.Family(value_type=types.DOUBLE_MAX),
+        }
+        table = self.db.create_table("doubles", bigtable.Schema(families))
+        for _ in range(10):
+            table.apply(Mutation(b"r").add("sum:", 0.1, 1))
+        table.apply(Mutation(b"r").add("min:", 0.5, 1).add("min:", -0.25, 1))
+        table.apply(Mutation(b"r").add("max:", 0.5, 1).add("max:", float("nan"), 1))
+        total = table.get(b"r", "sum:")
+        self.assertEqual(bigtable.decode_double_sum(total), 1.0)
+        self.assertEqual(bigtable.decode_double(table.get(b"r", "min:")), -0.25)
+        self.assertEqual(bigtable.decode_double(table.get(b"r", "max:")), 0.5)
+        table.apply(Mutation(b"r").merge("sum:", total, 1))
+        self.assertEqual(bigtable.decode_double_sum(table.get(b"r", "sum:")), 2.0)
+        table.apply(Mutation(b"r").add("sum:", float("-inf"), 1))
+        self.assertEqual(bigtable.decode_double_sum(table.get(b"r", "sum:")), float("-inf"))
+        self.assertEqual(bigtable.encode_double(-math.nan), bytes.fromhex("7ff8000000000000"))
+        with self.assertRaises(bigtable.InvalidArgumentError):
+            bigtable.decode_double_sum(b"")
+        with self.assertRaises(bigtable.InvalidArgumentError):
+            bigtable.decode_double(b"short")
+        with self.assertRaises(bigtable.InvalidArgumentError):
+            table.apply(Mutation(b"r").add("sum:", b"no number", 1))
 
 
 class BatchTest(DatabaseTest):

@@ -3,7 +3,7 @@
 //   type     1 byte   of the aggregate
 //   states, each:
 //     form   1 byte   0: any bytes; 1: of an input; 2, 3: a HyperLogLog, dense or sparse, that is
-//                     larger than an input
+//                     larger than an input; 4: a sum of doubles that is well-formed
 //     piece (fuzz/input.h)
 #include "bigtable/aggregate.h"
 
@@ -17,6 +17,7 @@
 #include "fuzz/input.h"
 #include "fuzz/target.h"
 #include "retention/aggregates.h"
+#include "retention/double_sum.h"
 #include "retention/hyper_log_log.h"
 
 namespace bigtable {
@@ -45,8 +46,20 @@ std::string SparseState(std::string_view piece) {
   return state;
 }
 
+// Flags, the lowest place, and a magnitude that neither begins nor ends with a zero byte.
+std::string SumState(std::string_view piece) {
+  FuzzInput input(piece);
+  const auto flags = static_cast<char>(input.Byte() & 0x87);
+  const uint64_t low = input.Number(2) % DoubleSum::kMostWrittenBytes;
+  std::string magnitude(input.Rest().substr(0, DoubleSum::kMostWrittenBytes - low));
+  if (magnitude.empty()) return std::string(1, flags);
+  magnitude.front() |= 1;
+  magnitude.back() |= 1;
+  return std::string{flags, static_cast<char>(low >> 8), static_cast<char>(low)} + magnitude;
+}
+
 std::string TakeState(const AggregateOperator& op, FuzzInput* input) {
-  const uint8_t form = input->Below(4);
+  const uint8_t form = input->Below(5);
   const std::string piece(input->Piece());
   switch (form) {
     case 1:
@@ -55,6 +68,8 @@ std::string TakeState(const AggregateOperator& op, FuzzInput* input) {
       return DenseState(piece);
     case 3:
       return SparseState(piece);
+    case 4:
+      return SumState(piece);
     default:
       return piece;
   }
@@ -62,7 +77,9 @@ std::string TakeState(const AggregateOperator& op, FuzzInput* input) {
 
 std::string Merged(const AggregateOperator& op, const std::string& older, std::string state) {
   Require(op.Merge(older, &state).ok(), "valid states can be merged");
-  Require(op.CheckState(state).ok(), "to a valid state");
+  // A sum of doubles may be larger than the states that can be written.
+  std::string again = state;
+  Require(op.CheckState(state).ok() || op.Merge(older, &again).ok(), "to a valid state");
   return state;
 }
 
@@ -82,13 +99,19 @@ void FuzzAggregate(std::string_view bytes) {
     merged = state;
     static_cast<void>(op.Merge(state, &merged));
     static_cast<void>(HyperLogLogEstimate(merged));
+    static_cast<void>(DoubleSumValue(merged));
     return;
   }
   const std::string all = Merged(op, Merged(op, a, b), c);
   Require(all == Merged(op, a, Merged(op, b, c)), "in any groups");
-  if (type != ValueType::kHyperLogLog) return;
   Require(Merged(op, a, b) == Merged(op, b, a), "in any order");
+  if (type == ValueType::kInt64Sum) return;
+  if (type == ValueType::kDoubleSum) {
+    Require(DoubleSumValue(all).ok(), "a sum of valid states has a value");
+    return;
+  }
   Require(Merged(op, all, b) == all, "what was counted is not counted again");
+  if (type != ValueType::kHyperLogLog) return;
   Require(HyperLogLogEstimate(all).ok(), "a valid state has an estimate");
 }
 
