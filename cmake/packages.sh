@@ -22,6 +22,9 @@ if ! command -v npm > /dev/null; then
 fi
 # The test of the server's status page.
 PAGE_PACKAGES=(chromium)
+# The preset arm64: a compiler and an emulator, and the packages for arm64 that it compiles with.
+ARM64_PACKAGES=(g++-aarch64-linux-gnu qemu-user)
+ARM64_SYSROOT_PACKAGES=(libabsl-dev libatomic1 libgmock-dev libre2-dev libxxhash-dev libzstd-dev)
 # bench/: the engines to compare with, and what draws the charts.
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)
@@ -72,6 +75,31 @@ apt_install() {
     "${as_root[@]}" apt-get update -q -o DPkg::Lock::Timeout=300 < /dev/null
     "${install[@]}" < /dev/null
   fi
+}
+
+# arm64_sysroot DIRECTORY: unpacks ARM64_SYSROOT_PACKAGES for arm64, and what they depend on, in
+# DIRECTORY, unless they are there. The packages of this machine stay as they are: apt gets another
+# state, of a machine that has none.
+arm64_sysroot() {
+  local root apt_root package list="${ARM64_SYSROOT_PACKAGES[*]}"
+  root=$(realpath -m "$1")
+  apt_root=$root.apt
+  [[ $(cat "$root/packages" 2> /dev/null) != "$list" ]] || return 0
+  rm -rf "$root" "$apt_root"
+  mkdir -p "$root" "$apt_root"/{lists,archives}/partial
+  touch "$apt_root/status"
+  local apt=(apt-get -q -o APT::Architecture=arm64 -o APT::Architectures=arm64
+    -o APT::Sandbox::User= -o Dir::State="$apt_root" -o Dir::State::Status="$apt_root/status"
+    -o Dir::Cache="$apt_root")
+  echo "Unpacking in $root: $list"
+  "${apt[@]}" update < /dev/null > /dev/null
+  "${apt[@]}" install -y --no-install-recommends --download-only "${ARM64_SYSROOT_PACKAGES[@]}" \
+    < /dev/null > /dev/null
+  for package in "$apt_root"/archives/*.deb; do
+    dpkg-deb -x "$package" "$root"
+  done
+  rm -rf "$apt_root"
+  echo "$list" > "$root/packages"
 }
 
 # example_pages: prints the directory of the pages that the webtable example reads by default, after

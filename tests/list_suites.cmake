@@ -1,5 +1,6 @@
 # ctest runs this when it starts, once for each test program: asks `program` for its suites and adds
-# an entry for each, named "<folder>.<Suite>" and labelled with the folder.
+# an entry for each, named "<folder>.<Suite>" and labelled with the folder. `emulator` runs the
+# program, if it is not for this machine; tests that match `excluded` have no entry.
 #
 # Tests whose name, or whose suite's name, says so have one more label. Each random one has an entry
 # of its own, the others where the rest of their suite has not the same labels:
@@ -13,7 +14,7 @@ if(NOT EXISTS ${program})
   add_test(${folder}.NOT_BUILT ${program})
   return()
 endif()
-execute_process(COMMAND ${program} --gtest_list_tests
+execute_process(COMMAND ${emulator} ${program} --gtest_list_tests
   OUTPUT_VARIABLE listing ERROR_VARIABLE errors RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message("${program} --gtest_list_tests: ${result}\n${listing}${errors}")
@@ -27,7 +28,7 @@ function(add_entry name filter)
   if(folder MATCHES "${database_folders}")
     list(APPEND labels database)
   endif()
-  add_test(${name} ${program} --gtest_filter=${filter})
+  add_test(${name} ${emulator} ${program} --gtest_filter=${filter})
   set(seconds ${timeout})
   if(DEFINED ENV{BIGTABLE_TEST_LONG_SECONDS})
     math(EXPR seconds "${timeout} + 2 * $ENV{BIGTABLE_TEST_LONG_SECONDS}")
@@ -45,7 +46,9 @@ function(add_suite suite tests)
   set(concurrent)
   set(others)
   foreach(test IN LISTS tests)
-    if("${suite}.${test}" MATCHES "Random")
+    if(excluded AND "${suite}.${test}" MATCHES "${excluded}")
+      list(APPEND apart "${suite}.${test}")
+    elseif("${suite}.${test}" MATCHES "Random")
       string(REPLACE "/" "-" entry "${name}.${test}")
       string(REGEX MATCH "Concurren|Thread" is_concurrent "${suite}.${test}")
       if(is_concurrent)

@@ -48,8 +48,8 @@ class BigtableConan(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
-        if self.settings.os != "Linux" or self.settings.arch != "x86_64":
-            raise ConanInvalidConfiguration("bigtable is for Linux on x86-64")
+        if self.settings.os != "Linux" or self.settings.arch not in ("x86_64", "armv8"):
+            raise ConanInvalidConfiguration("bigtable is for Linux on x86-64 or 64-bit ARM")
 
     def generate(self):
         toolchain = CMakeToolchain(self)

@@ -11,7 +11,8 @@
 
 namespace bigtable {
 
-static_assert(std::endian::native == std::endian::little, "big-endian machines are not supported");
+static_assert(std::endian::native == std::endian::little,
+              "bigtable needs a little-endian machine: its files are, and it reads them in place");
 
 inline void StoreFixed32(char* to, uint32_t v) { std::memcpy(to, &v, sizeof v); }
 inline void StoreFixed64(char* to, uint64_t v) { std::memcpy(to, &v, sizeof v); }

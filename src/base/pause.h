@@ -8,7 +8,8 @@ inline void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("yield");
+  // `yield` does nothing on most processors, so loops that count their pauses would end too early.
+  asm volatile("isb");
 #endif
 }
 

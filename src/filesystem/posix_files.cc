@@ -24,6 +24,11 @@
 namespace bigtable {
 namespace {
 
+uint64_t PageSize() {
+  static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return page;
+}
+
 // The number is the kernel's, from linux/magic.h, and also that of ext3 and ext2.
 bool IsExt4(const Fd& fd) {
   struct statfs info;
@@ -95,8 +100,7 @@ class PosixWritableFile final : public WritableFile {
   // Sync.
   absl::Status StartWriteback() {
     constexpr uint64_t kStretch = 1 << 20;
-    constexpr uint64_t kPage = 4096;  // the last one is not full yet
-    const uint64_t end = size_ / kPage * kPage;
+    const uint64_t end = size_ / PageSize() * PageSize();  // the last page is not full yet
     if (end < started_ + kStretch) return absl::OkStatus();
     const auto begin = static_cast<off64_t>(std::exchange(started_, end));
     const auto length = static_cast<off64_t>(end) - begin;
@@ -118,11 +122,6 @@ class PosixWritableFile final : public WritableFile {
   uint64_t started_ = 0;  // writing up to here has begun
   absl::Status usable_;
 };
-
-uint64_t PageSize() {
-  static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  return page;
-}
 
 // Whether the kernel supports MADV_POPULATE_READ. Without it a mapped file keeps its descriptor,
 // since only read() reports what is wrong with a page; so fewer files are mapped.
