@@ -50,6 +50,7 @@ extern "C" {
 #ifdef __GNUC__
 #pragma GCC visibility push(default)  // the shared library exports these functions
 #endif
+// NOLINTBEGIN(readability-identifier-naming): the names are those of C.
 
 typedef struct bigtable_access_list bigtable_access_list;
 typedef struct bigtable_call_options bigtable_call_options;
@@ -1235,6 +1236,7 @@ bigtable_error* bigtable_aggregate_operator_register(const char* name, size_t na
 // The names of all registered operators. Sorted.
 bigtable_error* bigtable_aggregate_operator_list_names(bigtable_string_list** names);
 
+// NOLINTEND(readability-identifier-naming)
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif
