@@ -205,8 +205,8 @@ class alignas(64) BlockCache::Shard {
   List main_ ABSL_GUARDED_BY(mutex_);
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t small_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<uint64_t> ghosts_
-      ABSL_GUARDED_BY(mutex_);  // by hash; a newer one replaces an older one
+  // By hash; a newer one replaces an older one.
+  std::vector<uint64_t> ghosts_ ABSL_GUARDED_BY(mutex_);
   uint64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -12,8 +12,8 @@ namespace bigtable {
 void MemtableRotation::RotateFull(Tablet* tablet) {
   for (size_t group = 0; group < tablet->writer()->groups(); ++group) {
     // The memtables that wait are flushed with it, so their bytes count.
-    if (tablet->writer()->active(group).bytes() + WaitingBytes() < environment_->memtable_size())
-      continue;
+    const uint64_t bytes = tablet->writer()->active(group).bytes() + WaitingBytes();
+    if (bytes < environment_->memtable_size()) continue;
     RotateWithOthers({{tablet->shared_from_this(), group}}, ActiveMemtables(),
                      RotationReason::kFull);
   }

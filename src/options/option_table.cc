@@ -92,6 +92,8 @@ constexpr OptionEntry kMemoryBudget = {
     .rule = RuleOf(uint64_t{}),
     .apply =
         [](const DatabaseOptions& options, LiveOptions* live) {
+          // If it was not given, the owner of a shared budget may just have changed the limit.
+          if (options.shared_memory_budget != nullptr) return;
           live->budget->SetLimit(options.memory_budget).IgnoreError();  // it was checked
         },
     .load =
