@@ -32,7 +32,7 @@ void OptionsChangeWhileTheDatabaseIsOpen(const char* directory) {
   EXPECT(HasOption(database, "durability", "sync"));
   bigtable_string_list* names = NULL;
   EXPECT_OK(bigtable_database_list_options(database, &names));
-  EXPECT(strstr(TextOf(names), "durability memtable_size ") != NULL);
+  EXPECT(strstr(TextOf(names), "durability memory_budget memtable_size ") != NULL);
 
   const int code = BIGTABLE_INVALID_ARGUMENT;
   bigtable_string* value = NULL;
