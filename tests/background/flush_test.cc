@@ -33,7 +33,7 @@ TEST_F(FlushTest, ATabletThatIsRemovedMeanwhileIsSkipped) {
   EXPECT_TRUE(other->HasImmutable(0));
 }
 
-// Whoever waits for a flush, and then reads the statistics, finds it there.
+// So the statistics have the flush when a call that waited for it returns.
 TEST_F(FlushTest, IsCountedBeforeItsSSTablesArePublished) {
   ASSERT_OK(Write("row"));
   server_->rotation().RotateEverything();

@@ -833,6 +833,14 @@ TEST_F(AggregateFixture, WithoutItsOperatorADatabaseOpensAndTheFamilyIsRefused) 
                 table_->ReadRow("r", Filter::Chain(Filter::ValueRange("x", ""), strip)));
   EXPECT_STATUS(kFailedPrecondition, missing, table_->ReadRow("r", Filter::Interleave(strip, {})));
 
+  DatabaseOptions cached = Options();
+  cached.scan_cache = true;
+  Reopen(cached);
+  table_ = OpenTable("t");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Show(table_->ReadRow("r", strip)), "f:q@1= sum:q@1=") << "read " << i;
+  }
+
   ASSERT_OK(RegisterAggregateOperator(kName, std::make_unique<Concatenation>()));
   const absl::Cleanup forget = [] { ForgetOperator(kName); };
   EXPECT_EQ(Show(table_->ReadRow("r", Filter::Family("f"))), "f:q@1=abc");
