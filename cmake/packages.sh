@@ -28,8 +28,8 @@ ARM64_SYSROOT_PACKAGES=(libabsl-dev libatomic1 libgmock-dev libre2-dev libxxhash
 # bench/: the engines to compare with, and what draws the charts.
 BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)
-# tests/fuzz/run.
-FUZZ_PACKAGES=(clang libclang-rt-14-dev)
+# The presets asan, tsan and fuzz.
+SANITIZER_PACKAGES=(clang libclang-rt-14-dev)
 # tools/check.
 CHECK_PACKAGES=(clang clang-format clang-tidy shellcheck)
 # packaging/debian/run, and the test of the packages.

@@ -29,8 +29,8 @@
 namespace bigtable {
 namespace {
 
-constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
+constexpr int64_t kLargestSum = std::numeric_limits<int64_t>::max();
+constexpr int64_t kSmallestSum = std::numeric_limits<int64_t>::min();
 
 // "total@5=7": the cells of a row, whose values are numbers.
 std::string Numbers(const absl::StatusOr<Row>& row) {
@@ -138,10 +138,10 @@ TEST_P(AggregateTest, ASumAddsUpTheInputsOfACell) {
 }
 
 TEST_P(AggregateTest, ASumWrapsAround) {
-  Add("sum:total", 5, kLargest);
+  Add("sum:total", 5, kLargestSum);
   Add("sum:total", 5, 1);
 
-  EXPECT_EQ(Sums(), absl::StrCat("total@5=", kSmallest));
+  EXPECT_EQ(Sums(), absl::StrCat("total@5=", kSmallestSum));
 }
 
 TEST_P(AggregateTest, AMinimumAndAMaximumCompareTheNumbersWithTheirSigns) {

@@ -12,11 +12,14 @@
 #include "base/strings.h"
 #include "support/database_fixture.h"
 #include "support/read_mode.h"
+#include "support/seeds.h"
 
 namespace bigtable {
 namespace {
 
 constexpr const char* kPath = "/db";
+// How often the power is lost at one call, with more or less of what was not synced.
+constexpr uint64_t kLosses = kSanitized ? 2 : 6;
 
 std::unique_ptr<Database> OpenOn(FileSystem* file_system) {
   DatabaseOptions options = TestOptions();
@@ -75,7 +78,7 @@ void LosePowerAtEachCall(bool table_exists, const std::function<absl::Status(Dat
         call, absl::UnavailableError("power"), FaultyFileSystem::Repeat::kFromThenOn,
         call % 2 == 0 ? FaultyFileSystem::Done::kHalf : FaultyFileSystem::Done::kNothing);
     const bool done = change(database.get()).ok();
-    for (uint64_t seed = 0; seed < 6; ++seed) {
+    for (uint64_t seed = 0; seed < kLosses; ++seed) {
       SCOPED_TRACE(Cat("call ", call, mapped ? " mapped" : "", ", seed ", seed));
       const auto found =
           memory.CrashClone(seed, seed == 0 ? Unsynced::kEverything : Unsynced::kRandomPart);
@@ -187,7 +190,7 @@ TEST(TablePowerLossTest, ADatabaseExistsOrCanBeCreated) {
     options.file_system = &faulty;
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(kPath, options);
     if (opened.ok()) last = call;
-    for (uint64_t seed = 0; seed < 6; ++seed) {
+    for (uint64_t seed = 0; seed < kLosses; ++seed) {
       SCOPED_TRACE(Cat("call ", call, ", seed ", seed));
       const auto found =
           memory.CrashClone(seed, seed == 0 ? Unsynced::kEverything : Unsynced::kRandomPart);

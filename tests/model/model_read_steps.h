@@ -214,7 +214,7 @@ class ModelReadSteps : public ModelFilterSteps {
         point.is_steady = taken->is_steady;
         point.micros = taken->micros;
       }
-      CheckBesideFilters(name, point, [&]() -> std::string {
+      CheckBesideFilters(name, point, [&, &name = name]() -> std::string {
         ReaderCursor cursor(engine->ReadRows(RowRange::All(), point.options),
                             Expected(name, {RowRange::All()}, ModelFilter{}, point));
         Random random(plan_.seed);

@@ -133,7 +133,7 @@ TEST(ModelTest, RandomOperationsAsMessagesReturnTheModelsResults) {
 }
 
 TEST(ModelTest, RandomConcurrentWritesReturnTheModelsResults) {
-  CompareWithModel(kSanitized ? 3 : 5, 100, {.concurrency = true});
+  CompareWithModel(kSanitized ? 2 : 5, 100, {.concurrency = true});
 }
 
 // --- Tests of the model itself ---

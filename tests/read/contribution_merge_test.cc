@@ -31,7 +31,7 @@ class ContributionMergeTest : public testing::Test {
     return merge_.Take({.source = &source, .version = {--sequence_, 0}, .value = value}, nullptr);
   }
 
-  const Joined op_;
+  const Joined op_{};
   MergingCursor newest_, older_, oldest_;  // only their addresses are used
   SequenceNumber sequence_ = 100;
   ContributionMerge merge_{op_, /*keeps=*/false};

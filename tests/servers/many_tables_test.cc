@@ -1,5 +1,6 @@
 // What a call on one table costs when there are many others: as much as when there are few. Work is
 // counted, not timed.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -37,12 +38,20 @@ class ManyTablesTest : public DatabaseFixture {
       ASSERT_OK(database_->CreateTable(absl::StrCat("other", i), Schema()));
     }
   }
-  // How many calls of the file system `call` makes.
+  // How many calls of the file system `call` makes, with those that background threads happen to
+  // make meanwhile.
   template <typename Call>
   uint64_t CallsOf(Call call) {
     counting_.CountCalls();
     call();
     return counting_.calls();
+  }
+  // The fewest of some times, for a call that makes the same each time.
+  template <typename Call>
+  uint64_t FewestCallsOf(Call call) {
+    uint64_t fewest = CallsOf(call);
+    for (int i = 0; i < 5 && fewest > 0; ++i) fewest = std::min(fewest, CallsOf(call));
+    return fewest;
   }
   uint64_t Flushes() const { return database_->Statistics().minor_compactions; }
 
@@ -52,10 +61,11 @@ class ManyTablesTest : public DatabaseFixture {
 TEST_F(ManyTablesTest, OpeningAnOpenTableCallsNoFileSystem) {
   CreateTables(0, 3);
   ASSERT_OK(database_->OpenTable("other1"));
-  EXPECT_EQ(CallsOf([&] { ASSERT_OK(database_->OpenTable("other1")); }), 0u);
-  EXPECT_EQ(CallsOf([&] { ASSERT_OK(database_->OpenTable("other1", {.caller = "c"})); }), 0u);
-  EXPECT_EQ(CallsOf([&] { ASSERT_OK(database_->GetSchema("other1")); }), 0u);
-  EXPECT_EQ(CallsOf([&] { ASSERT_OK(database_->OpenOrCreateTable("other1", Schema())); }), 0u);
+  EXPECT_EQ(FewestCallsOf([&] { ASSERT_OK(database_->OpenTable("other1")); }), 0u);
+  EXPECT_EQ(FewestCallsOf([&] { ASSERT_OK(database_->OpenTable("other1", {.caller = "c"})); }), 0u);
+  EXPECT_EQ(FewestCallsOf([&] { ASSERT_OK(database_->GetSchema("other1")); }), 0u);
+  EXPECT_EQ(FewestCallsOf([&] { ASSERT_OK(database_->OpenOrCreateTable("other1", Schema())); }),
+            0u);
 }
 
 TEST_F(ManyTablesTest, TheFirstOpeningReadsOneFile) {

@@ -10,6 +10,8 @@
 
 #include "absl/time/clock.h"
 
+#include "support/seeds.h"
+
 namespace bigtable {
 
 // Samples the heap about every millisecond, in a thread of its own. Under sanitizers, whose
@@ -30,12 +32,9 @@ class HeapPeak {
 
  private:
   static uint64_t Now() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return 0;
-#else
+    if (kSanitized) return 0;  // a sanitizer's allocator has no mallinfo2
     const struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
-#endif
   }
   void Watch() {
     while (!stop_) {

@@ -18,16 +18,13 @@
 #include "base/strings.h"
 #include "support/expect_status.h"
 #include "support/read_mode.h"
+#include "support/seeds.h"
 #include "support/temp_directory.h"
 
 namespace bigtable {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHeapIsKnown = false;  // their allocators do not support mallinfo2
-#else
-constexpr bool kHeapIsKnown = true;
-#endif
+constexpr bool kHeapIsKnown = !kSanitized;  // a sanitizer's allocator has no mallinfo2
 
 uint64_t HeapBytes() {
   const struct mallinfo2 info = mallinfo2();
