@@ -24,7 +24,7 @@
 namespace bigtable {
 namespace {
 
-constexpr uint32_t kRows = 200'000;
+constexpr uint32_t kDatabaseRows = 200'000;
 constexpr uint64_t kBudget = uint64_t{64} << 20;
 
 // A database in a directory of its own, which the destructor removes.
@@ -40,7 +40,7 @@ class LoadedDatabase {
     schema.families["f"] = {.gc = GcRule::MaxVersions(1)};
     BT_RETURN_IF_ERROR(loaded->database_->CreateTable("t", schema));
     BT_ASSIGN_OR_RETURN(loaded->table_, loaded->database_->OpenTable("t"));
-    for (const uint32_t row : ShuffledRows(kRows)) {
+    for (const uint32_t row : ShuffledRows(kDatabaseRows)) {
       RowMutation mutation(bench::Key(row).view());
       mutation.Set("f:q", ValueOf(row, kLargeValue));
       BT_RETURN_IF_ERROR(loaded->table_->Apply(mutation));
@@ -54,7 +54,7 @@ class LoadedDatabase {
     BT_ASSIGN_OR_RETURN(table_, database_->OpenTable("t"));
     BT_RETURN_IF_ERROR(database_->WaitUntilQuiet());
     // Reads each row once, so that every block has been verified.
-    for (uint32_t row = 0; row < kRows; ++row) {
+    for (uint32_t row = 0; row < kDatabaseRows; ++row) {
       BT_RETURN_IF_ERROR(table_->ReadRow(bench::Key(row).view()).status());
     }
     return absl::OkStatus();
@@ -112,7 +112,7 @@ void BM_RandomReadByBlockSize(benchmark::State& state) {
   DatabaseOptions options;
   if (positional) options.read_mode = FileSystem::ReadMode::kPositional;
   if (Failed(state, (*loaded)->Reopen(options))) return;
-  ReadRows(state, (*loaded)->table(), DrawnRows(kRows, 1 << 18),
+  ReadRows(state, (*loaded)->table(), DrawnRows(kDatabaseRows, 1 << 18),
            {.verify_checksums = state.range(1) == 1});
 }
 // KiB; 0: mapped, 1: mapped and every read verified, 2: by position, through the block cache.
@@ -122,18 +122,18 @@ BENCHMARK(BM_RandomReadByBlockSize)
 
 // `n` rows, the row of rank r in proportion to r^-0.99; ranks are spread over the keys.
 std::vector<uint32_t> ZipfRows(size_t n) {
-  std::vector<double> sums(kRows);
+  std::vector<double> sums(kDatabaseRows);
   double sum = 0;
-  for (uint32_t rank = 0; rank < kRows; ++rank) {
+  for (uint32_t rank = 0; rank < kDatabaseRows; ++rank) {
     sums[rank] = sum += std::pow(static_cast<double>(rank + 1), -0.99);
   }
-  const std::vector<uint32_t> row_of_rank = ShuffledRows(kRows);
+  const std::vector<uint32_t> row_of_rank = ShuffledRows(kDatabaseRows);
   bench::Random random(3);
   std::vector<uint32_t> rows(n);
   for (uint32_t& row : rows) {
     const double at = sum * static_cast<double>(random.Next() >> 11) * 0x1p-53;
     const auto rank = std::upper_bound(sums.begin(), sums.end(), at) - sums.begin();
-    row = row_of_rank[std::min<size_t>(static_cast<size_t>(rank), kRows - 1)];
+    row = row_of_rank[std::min<size_t>(static_cast<size_t>(rank), kDatabaseRows - 1)];
   }
   return rows;
 }

@@ -106,8 +106,8 @@ BENCHMARK(BM_MemtableInsertGroups)
 
 // Inserting newer versions of random cells, ten of each on average at the end.
 void BM_MemtableInsertVersions(benchmark::State& state) {
-  constexpr uint32_t kRows = kEntries / 10;
-  const std::vector<uint32_t> rows = DrawnRows(kRows, kEntries);
+  constexpr uint32_t kMemtableRows = kEntries / 10;
+  const std::vector<uint32_t> rows = DrawnRows(kMemtableRows, kEntries);
   std::vector<std::string> keys;
   for (uint64_t i = 0; i < rows.size(); ++i) keys.push_back(EntryKeyOf(rows[i], i + 1));
   InsertAll(state, std::move(keys));

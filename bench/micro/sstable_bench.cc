@@ -19,15 +19,15 @@
 namespace bigtable {
 namespace {
 
-constexpr uint32_t kRows = 100'000;
+constexpr uint32_t kFileRows = 100'000;
 constexpr size_t kTargets = 1 << 16;
 
 const TableFile& PlainFile() {
-  static const TableFile file(AscendingRows(kRows), kLargeValue);
+  static const TableFile file(AscendingRows(kFileRows), kLargeValue);
   return file;
 }
 const TableFile& ZstdFile() {
-  static const TableFile file(AscendingRows(kRows), kLargeValue,
+  static const TableFile file(AscendingRows(kFileRows), kLargeValue,
                               {.compression = Compression::kZstd});
   return file;
 }
@@ -40,7 +40,7 @@ void LookUp(benchmark::State& state, const TableFile& file, const ReadSettings& 
   if (Failed(state, table.status())) return;
   if (Failed(state, ReadThrough(**table, settings))) return;
 
-  KeyList targets(DrawnRows(kRows, kTargets), SeekTargetOf);
+  KeyList targets(DrawnRows(kFileRows, kTargets), SeekTargetOf);
   for (auto _ : state) {
     SSTableCursor cursor(table->get(), settings);
     cursor.Seek(targets.Next());
@@ -72,7 +72,7 @@ BENCHMARK(BM_TableLookupZstdUncached);
 
 // One step of a scan through a mapped table, to an entry whose value is not read.
 void BM_TableScan(benchmark::State& state) {
-  const TableFile file(AscendingRows(kRows), static_cast<size_t>(state.range(0)));
+  const TableFile file(AscendingRows(kFileRows), static_cast<size_t>(state.range(0)));
   const absl::StatusOr<Ref<SSTable>> table =
       file.Open(std::make_shared<MemoryBudget>(uint64_t{1} << 30));
   if (Failed(state, table.status())) return;

@@ -28,20 +28,20 @@
 namespace bigtable {
 namespace {
 
-constexpr uint32_t kRows = 100'000;
+constexpr uint32_t kTabletRows = 100'000;
 constexpr uint32_t kInMemtable = 100;  // one row in this many
 
 absl::StatusOr<std::unique_ptr<TabletVersion>> MakeTablet() {
   static const TableFile file = [] {
     std::vector<uint32_t> rows;
-    for (uint32_t row = 0; row < kRows; ++row) {
+    for (uint32_t row = 0; row < kTabletRows; ++row) {
       if (row % kInMemtable != 0) rows.push_back(row);
     }
     return TableFile(rows, kLargeValue);
   }();
   const auto budget = std::make_shared<MemoryBudget>(uint64_t{1} << 30);
   const Ref<Memtable> memtable = MakeRef<Memtable>(budget);
-  for (uint32_t row = 0; row < kRows; row += kInMemtable) {
+  for (uint32_t row = 0; row < kTabletRows; row += kInMemtable) {
     memtable->Add(EntryKeyOf(row), ValueOf(row, kLargeValue));
   }
   BT_ASSIGN_OR_RETURN(Ref<SSTable> table, file.Open(budget));
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<TabletVersion>> MakeTablet() {
 void BM_TabletReadRow(benchmark::State& state) {
   const auto tablet = MakeTablet();
   if (Failed(state, tablet.status())) return;
-  const std::vector<uint32_t> drawn = DrawnRows(kRows, 1 << 16);
+  const std::vector<uint32_t> drawn = DrawnRows(kTabletRows, 1 << 16);
   KeyList rows(drawn, [](uint64_t row) { return std::string(bench::Key(row).view()); });
   for (auto _ : state) {
     const RowProbe row(**tablet, rows.Next(), /*asks_all=*/true);
