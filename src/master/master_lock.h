@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "cluster/server_host.h"
 #include "lockservice/lock_service.h"
+#include "master/master_session.h"
 
 namespace bigtable {
 
@@ -34,8 +35,10 @@ class MasterLock {
                                                              std::function<void()> on_step) {
     std::unique_ptr<MasterLock> lock(new MasterLock(std::move(on_step)));
     // Master and lock service are in one process, so no lease is needed.
-    BT_ASSIGN_OR_RETURN(lock->session_, service->OpenSession({.owner = std::string(kOwner),
-                                                              .lease = absl::InfiniteDuration()}));
+    BT_ASSIGN_OR_RETURN(
+        std::unique_ptr<LockSession> session,
+        service->OpenSession({.owner = std::string(kOwner), .lease = absl::InfiniteDuration()}));
+    lock->session_ = std::make_unique<MasterSession>(std::move(session));
     if (read_only) {
       const absl::Status read = lock->session_->Read(kFile).status();
       if (!read.ok() && !absl::IsNotFound(read)) return read;  // damage is an error
@@ -64,8 +67,7 @@ class MasterLock {
     if (on_step_) on_step_();
     if (held()) return absl::OkStatus();
     given_up_ = true;
-    return absl::UnavailableError(
-        "the master has lost its lock; whether the call took effect is unknown");
+    return MasterIsLostError();
   }
   void GiveUp() { given_up_ = true; }
 

@@ -21,6 +21,7 @@ absl::StatusOr<std::vector<ServerShare>> TableChanges::FindServers(
     const TableLayout& layout, const std::vector<RowRange>& ranges,
     const CallLimits& limits) const {
   std::vector<UnassignedTablet> tablets;
+  tablets.reserve(ranges.size());
   const auto shared = std::make_shared<const TableLayout>(layout);
   for (const RowRange& rows : ranges) {
     tablets.push_back({shared, {layout.table_id, rows.end()}, std::string(rows.begin()), 0});
@@ -509,6 +510,8 @@ TableChanges::SchemaFound TableChanges::Settle(const TableLayout& before,
 }
 
 void TableChanges::RefuseWrites(const absl::Status& status) {
+  // The files could not be read because the session is lost: a later master reads them.
+  if (!context_->active()) return;
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
     host->server()->write_error().Set(status);
   }

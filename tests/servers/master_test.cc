@@ -4,9 +4,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
+
+#include "bigtable/testing/faulty_file_system.h"
 
 #include "support/database_peer.h"
 #include "support/tablets_fixture.h"
@@ -252,6 +256,60 @@ TEST_F(MasterTest, WithoutAMasterReadsAndWritesContinue) {
   may_begin = true;
   EXPECT_OK(database_->SplitTablet("t", RowOf(15)));
   EXPECT_EQ(TabletsOf(database_.get(), "t"), 5u);
+}
+
+// A caller that has got the master before it lost its lock can call again, and is told so.
+TEST_F(MasterTest, EachCallOfALostMasterIsUnavailable) {
+  Open(WithServers(2));
+  CreateFilled("t");
+  ASSERT_OK(database_->SetAccessList("list", {}));
+  DatabasePeer peer(database_.get());
+  const std::shared_ptr<Master> master = peer.PresentMaster();
+  ASSERT_NE(master, nullptr);
+  peer.KillMaster();
+  const auto expect_lost = [](std::string_view call, const absl::Status& status) {
+    SCOPED_TRACE(call);
+    EXPECT_STATUS(kUnavailable, "the master has lost its lock", status);
+  };
+  TableChanges* const tables = master->tables();
+  expect_lost("CreateTable", tables->CreateTable("u", StillSchema(), {}, {}));
+  expect_lost("DeleteTable", tables->DeleteTable("t", {}));
+  expect_lost("ChangeTable",
+              tables->ChangeTable("t", {}, [](TableLayout*) { return absl::OkStatus(); }));
+  expect_lost("SetAccessList", tables->SetAccessList("list", {}, {}));
+  expect_lost("DeleteAccessList", tables->DeleteAccessList("list", {}));
+  expect_lost("SetTableQuota", tables->SetTableQuota("t", {}, {}));
+  expect_lost("SetCallerQuota", tables->SetCallerQuota("ann", {}, {}));
+  TabletChanges* const tablets = master->tablets();
+  expect_lost("SplitTablet", tablets->SplitTablet("t", RowOf(5), {}));
+  expect_lost("MergeTablets", tablets->MergeTablets("t", RowOf(10), {}));
+  expect_lost("MoveTablet", tablets->MoveTablet("t", RowOf(5), 1, {}));
+}
+
+// The schema's file cannot be read after its change has failed, because the lock is lost meanwhile.
+TEST_F(MasterTest, ALostMasterStopsNoWrites) {
+  FaultyFileSystem faulty(file_system_.get());
+  DatabaseOptions options = WithServers(2);
+  options.file_system = &faulty;
+  ASSERT_OK_AND_ASSIGN(database_, Database::Open(kPath, options));
+  Table* const table = CreateFilled("t");
+  ASSERT_OK(database_->WaitUntilQuiet());
+  DatabasePeer peer(database_.get());
+  faulty.FailCalls({.kinds = {FileCall::kNewWritableFile}, .path_contains = "schema"},
+                   absl::UnavailableError("not now"));
+  faulty.FailCalls({.kinds = {FileCall::kSyncDirectory}}, absl::UnavailableError("not now"));
+  faulty.StallCalls({.kinds = {FileCall::kSyncDirectory}});
+  absl::Status changed;
+  std::thread changer([&] { changed = database_->AddFamily("t", "g", {}); });
+  EXPECT_TRUE(faulty.WaitUntilStalled(1));
+  peer.KillMaster();
+  faulty.ReleaseCalls();
+  changer.join();
+  EXPECT_STATUS(kUnavailable, "", changed);
+  faulty.ClearFaults();
+  ASSERT_NO_FATAL_FAILURE(AwaitMaster());
+  EXPECT_OK(table->Apply(RowMutation("row").Set("f:q", "v")));
+  database_.reset();
 }
 
 TEST_F(MasterTest, ServersRefuseAnEarlierMaster) {

@@ -50,6 +50,8 @@ class DatabasePeer {
   void OnMasterStep(std::function<void()> on_step) {
     impl_->masters->SetOnStep(std::move(on_step));
   }
+  // The present master; null if there is none.
+  std::shared_ptr<Master> PresentMaster() const { return impl_->masters->Find(); }
   // Starts a second master.
   absl::Status StartMaster() { return Master::Create(impl_->cluster.get(), {}).status(); }
   Cluster* cluster() const { return impl_->cluster.get(); }
