@@ -2,6 +2,7 @@
 
 # An order of magnitude slower.
 set(BIGTABLE_TEST_TIMEOUT 3600)
+add_compile_definitions(BIGTABLE_TESTS_ARE_EMULATED)
 
 # These run compilers, scripts and Python on what was built, or look at the sources.
 list(REMOVE_ITEM folders examples install mutation python structure)

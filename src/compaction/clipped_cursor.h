@@ -39,12 +39,15 @@ class ClippedCursor final : public EntryCursor {
   }
   void Next() override {
     input_->Next();
-    Show();
+    ShowIf(input_->valid() && IsBeforeEnd());  // a later key is not before the beginning
   }
 
  private:
-  void Show() {
-    valid_ = input_->valid() && input_->key() >= begin_ && (end_.empty() || input_->key() < end_);
+  // Requires that the input is at an entry.
+  bool IsBeforeEnd() const { return end_.empty() || input_->key() < end_; }
+  void Show() { ShowIf(input_->valid() && input_->key() >= begin_ && IsBeforeEnd()); }
+  void ShowIf(bool is_inside) {
+    valid_ = is_inside;
     status_ = input_->status();
     if (!valid_) return;
     key_ = input_->key();

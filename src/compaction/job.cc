@@ -30,7 +30,6 @@ class Outputs {
       BT_RETURN_IF_ERROR(FinishFile());
     }
     if (!writer_.has_value()) BT_RETURN_IF_ERROR(StartFile());
-    last_key_.assign(key);
     return writer_->Add(key, value);
   }
 
@@ -51,10 +50,10 @@ class Outputs {
     const uint64_t size = writer_->EstimatedSize();
     if (size < job_->target_file_size) return false;
     if (size >= 4 * job_->target_file_size) return true;
-    const std::string_view same =
-        size >= 2 * job_->target_file_size
-            ? ColumnPrefix(last_key_)
-            : std::string_view(last_key_).substr(0, RowPrefixSize(last_key_));
+    const std::string_view last = writer_->last_key();
+    const std::string_view same = size >= 2 * job_->target_file_size
+                                      ? ColumnPrefix(last)
+                                      : last.substr(0, RowPrefixSize(last));
     return !key.starts_with(same);
   }
 
@@ -79,7 +78,6 @@ class Outputs {
   const CompactionJob* const job_;
   std::optional<SSTableBuilder> writer_;
   size_t next_split_ = 0;
-  std::string last_key_;
   std::vector<std::string> paths_;
   std::vector<SSTableInfo> infos_;
   bool finished_ = false;

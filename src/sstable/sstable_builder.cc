@@ -49,6 +49,8 @@ class SSTableBuilder::Impl {
     return status_;
   }
 
+  std::string_view last_key() const { return block_.last_key(); }
+
   uint64_t EstimatedSize() const {
     // Properties are small except for two keys. The quarter of the held bytes includes the
     // dictionary.
@@ -206,6 +208,8 @@ void SSTableBuilder::ChargeTo(MemoryBudget* budget) { impl_->ChargeTo(budget); }
 absl::Status SSTableBuilder::Add(std::string_view key, std::string_view value) {
   return impl_->Add(key, value);
 }
+
+std::string_view SSTableBuilder::last_key() const { return impl_->last_key(); }
 
 uint64_t SSTableBuilder::EstimatedSize() const { return impl_->EstimatedSize(); }
 

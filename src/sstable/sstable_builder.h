@@ -61,6 +61,8 @@ class SSTableBuilder {
   // does not fit into a block. After an error every further call returns the same error.
   absl::Status Add(std::string_view key, std::string_view value);
 
+  // The key that was added last, until the next call; empty if none was.
+  std::string_view last_key() const;
   // The approximate size of the file if it were finished now. Blocks that kZstdLongWindow still
   // holds back count with a quarter of their bytes.
   uint64_t EstimatedSize() const;

@@ -244,7 +244,7 @@ TEST_F(WriteTest, UnloggedWritesAreNotInTheLogAndSurviveACloseAndAFlush) {
 // Every mutation writes one number to both groups. No read sees two different numbers.
 TEST_F(WriteTest, ThreadsSeeAMutationCompletelyOrNotAtAll) {
   constexpr int kWriters = 3;
-  constexpr int kWrites = kSanitized ? 300 : 3000;
+  constexpr int kWrites = kSlow ? 300 : 3000;
   std::atomic<int> running{kWriters};
   std::atomic<int> errors{0};
   std::vector<std::thread> threads;
@@ -285,7 +285,7 @@ TEST_F(WriteTest, ThreadsSeeAMutationCompletelyOrNotAtAll) {
 
 TEST_F(WriteTest, ThreadsLoseNoneOfTheirWrites) {
   constexpr int kWriters = 4;
-  constexpr int kWrites = kSanitized ? 300 : 3000;
+  constexpr int kWrites = kSlow ? 300 : 3000;
   DatabaseOptions options = Options();
   options.memtable_size = 64 << 10;
   Reopen(options);

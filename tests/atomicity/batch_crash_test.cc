@@ -138,7 +138,7 @@ class Life {
 };
 
 TEST(RandomBatchCrashTest, BatchesAreWholeAfterFaultsAndCrashes) {
-  ForEachSeed(kSanitized ? 30 : 150, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 30 : 150, [](uint64_t seed) {
     Random random(seed);
     std::vector<BatchOperation> operations;
     auto disk = std::make_unique<InMemoryFileSystem>();
@@ -246,7 +246,7 @@ TEST(BatchCrashTest, RecoveryIsInterruptedAtEachCall) {
   int interrupted = 0;
   bool is_open = false;
   // Most calls are those before the logs are removed.
-  for (uint64_t call = 1; !is_open; call += call < 380 ? 7 : kSanitized ? 2 : 1) {
+  for (uint64_t call = 1; !is_open; call += call < 380 ? 7 : kSlow ? 2 : 1) {
     ASSERT_LT(call, 2000u);
     SCOPED_TRACE(absl::StrCat("call ", call));
     BatchMachine first(disk->CrashClone(1, Unsynced::kEverything), true);

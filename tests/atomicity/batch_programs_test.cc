@@ -89,7 +89,7 @@ class ProgramRun {
 };
 
 TEST(BatchProgramsTest, EachLeavesBatchesWholeAfterALossOfPower) {
-  const size_t length = kSanitized ? 2 : 3;
+  const size_t length = kSlow ? 2 : 3;
   const auto programs = static_cast<size_t>(std::pow(kSteps.size(), length));
   for (const int servers : {1, 2}) {
     for (size_t number = 0; number < programs && !testing::Test::HasFailure(); ++number) {

@@ -288,7 +288,7 @@ class Life {
 TEST(RandomHistoryTest, ConcurrentTransactionsAreSerializable) {
   size_t committed = 0;
   size_t aborted = 0;
-  ForEachSeed(kSanitized ? 2 : 20, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 2 : 20, [&](uint64_t seed) {
     Random random(seed);
     std::atomic<uint64_t> numbers{0};
     std::vector<HistoryTransaction> transactions;
@@ -299,7 +299,7 @@ TEST(RandomHistoryTest, ConcurrentTransactionsAreSerializable) {
       const bool syncs = random.OneIn(2);
       auto run = std::make_unique<Life>(disk.get(), random.Next(), &numbers, syncs);
       ASSERT_TRUE(run->is_open());
-      auto clone = run->Run(disk.get(), kSanitized ? 300 : 1500,
+      auto clone = run->Run(disk.get(), kSlow ? 300 : 1500,
                             syncs ? Unsynced::kRandomPart : Unsynced::kEverything);
       Tally("power losses");
       transactions.insert(transactions.end(), run->transactions().begin(),

@@ -116,7 +116,7 @@ TEST_F(ObserverThreadsTest, AnIndexIsInStepForEveryReaderBesideConcurrentWriters
   for (uint64_t i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       Random random(i);
-      for (int k = 0; k < (kSanitized ? 30 : 150); ++k) WriteRandomly(&random);
+      for (int k = 0; k < (kSlow ? 30 : 150); ++k) WriteRandomly(&random);
       --left;
     });
   }
@@ -160,7 +160,7 @@ TEST_F(ObserverThreadsTest, AfterIsCalledInTheOrderOfConcurrentCommits) {
     is_calling = false;
   };
   constexpr int kThreads = 8;
-  const int writes = kSanitized ? 40 : 200;
+  const int writes = kSlow ? 40 : 200;
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
@@ -215,7 +215,7 @@ TEST_F(ObserverThreadsTest, AWriteReturnsAfterItsOwnCallsOfAfter) {
 // The guarantee on which an index of an existing table is built: set the observer, take a snapshot,
 // and index what it has. What it does not have was observed.
 TEST_F(ObserverThreadsTest, NoWriteAfterTheChangeEscapesNewObservers) {
-  ForEachSeed(kSanitized ? 3 : 10, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 3 : 10, [&](uint64_t seed) {
     file_system_ = std::make_unique<InMemoryFileSystem>();
     Open(WithServers(3));
     MakeTables({});
@@ -274,7 +274,7 @@ TEST_F(ObserverThreadsTest, NoWriteAfterTheChangeEscapesNewObservers) {
 }
 
 TEST_F(ObserverThreadsTest, AfterADeathOfTheProcessOrTheMachineTheIndexIsInStep) {
-  ForEachSeed(kSanitized ? 4 : 20, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 4 : 20, [&](uint64_t seed) {
     Random random(seed);
     file_system_ = std::make_unique<InMemoryFileSystem>();
     DatabaseOptions options = WithServers(3);

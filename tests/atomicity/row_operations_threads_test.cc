@@ -61,7 +61,7 @@ class RowThreadsTest : public RemoteFixture, public testing::WithParamInterface<
   }
   static int Scaled(int in_place) {
     const int n = GetParam() ? in_place / 10 : in_place;
-    return kSanitized ? n / 5 : n;
+    return kSlow ? n / 5 : n;
   }
   static int64_t CounterOf(Table* table, std::string_view row) {
     const absl::StatusOr<std::string> value = table->Get(row, kCounter);
@@ -221,7 +221,7 @@ TEST_P(RowThreadsTest, LostServersLoseNoAcknowledgedIncrement) {
       --left;
       return;
     }
-    for (int n = 0; n < (kSanitized ? 2 : 5) && left > 0; ++n) {
+    for (int n = 0; n < (kSlow ? 2 : 5) && left > 0; ++n) {
       absl::SleepFor(absl::Milliseconds(5));
       const std::vector<TabletServer*> servers = peer_->Servers();
       if (servers.empty()) continue;

@@ -259,7 +259,7 @@ TEST_F(WriteBatchTest, ConcurrentReadersSeeWholeBatches) {
   ASSERT_OK(database_->Apply(EverywhereBatch("1000")));
   constexpr int kBatches = 2000;
   constexpr int kLeastReads = 50;
-  constexpr int kReads = kSanitized ? kLeastReads : 1000;
+  constexpr int kReads = kSlow ? kLeastReads : 1000;
   std::atomic<bool> done{false};
   std::vector<std::thread> writers;
   std::atomic<int> next{1001};
@@ -344,7 +344,7 @@ TEST_F(WriteBatchTest, ConcurrentReadersSeeWholeBatches) {
 TEST_F(WriteBatchTest, ThreadsLoseNothingWhenTabletsChange) {
   OpenTables();
   constexpr int kThreads = 8;
-  constexpr int kBatches = kSanitized ? 200 : 1500;
+  constexpr int kBatches = kSlow ? 200 : 1500;
   std::atomic<int> left{kThreads};
   std::vector<std::thread> threads;
   for (int thread = 0; thread < kThreads; ++thread) {

@@ -95,7 +95,7 @@ TEST(PublishedTest, PinsOfAllThreadsKeepTheObjectAndAnyThreadMayDropThem) {
 }
 
 TEST(ConcurrentPublishedTest, ReadersSeeWholeObjectsInOrderWithoutLeaks) {
-  const int kObjects = kSanitized ? 3000 : 20000;
+  const int kObjects = kSlow ? 3000 : 20000;
   std::atomic<int> destroyed{0};
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};

@@ -155,7 +155,7 @@ class LogCrossing {
   }
 
  private:
-  static constexpr absl::Duration kStallTimeout = absl::Milliseconds(kSanitized ? 50 : 4);
+  static constexpr absl::Duration kStallTimeout = absl::Milliseconds(kSlow ? 50 : 4);
 
   struct Actor {
     std::atomic<bool> may_begin{false};

@@ -452,7 +452,7 @@ TEST(CompactionTest, EveryLivingCellKeepsTheGhostsThatCountAgainstIt) {
 }
 
 TEST(RandomCompactionTest, ACompactionDoesNotChangeReads) {
-  ForEachSeed(kSanitized ? 300 : 3000, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 300 : 3000, [](uint64_t seed) {
     History history(seed);
     for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
       history.Step();

@@ -222,7 +222,7 @@ std::string Repeated(const std::string& field, int times) {
 TEST(RandomMutateRowsTest, IsReadAsProtocolBuffersReadIt) {
   const google::protobuf::LogSilencer silencer;  // of texts that are not UTF-8
   int plain = 0, rewritten = 0, refused = 0;
-  ForEachSeed(kSanitized ? 200 : 2000, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 200 : 2000, [&](uint64_t seed) {
     Random random(seed);
     RandomRequests requests(&random);
     for (int i = 0; i < 100; ++i) {

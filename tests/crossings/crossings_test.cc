@@ -226,7 +226,7 @@ TEST(CrossingsTest, RandomCombinationsOverRandomContentsReturnWhatTheModelDoes) 
   constexpr int kPlaces = 3;
   constexpr int kCasesInEach = 60;
   const CrossingCases cases;
-  ForEachSeed(kSanitized ? 4 : 12, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 4 : 12, [&](uint64_t seed) {
     Random random(seed);
     const uint64_t seed_of_content = random.Next();
     const int64_t most = random.OneIn(2) ? kFewMutations : kManyMutations;

@@ -106,7 +106,7 @@ TEST_F(FlushTogetherTest, TheLogIsNotSynced) {
 // All calls of the file system fail after a certain call. Then the power is lost.
 TEST_F(FlushTogetherTest, APowerLossLeavesAPrefix) {
   bool failed_once = true;
-  const uint64_t step = kSanitized ? 7 : 2;
+  const uint64_t step = kSlow ? 7 : 2;
   int longest = 0;
   for (uint64_t n = 1; failed_once; n += step) {
     SCOPED_TRACE(absl::StrCat("call ", n));

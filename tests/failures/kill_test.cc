@@ -331,8 +331,8 @@ void RunRounds(uint64_t seed, int rounds, Durability durability, uint64_t writes
 
 // Five seeds: fifty kills.
 TEST(KillTest, RandomKillsLoseNothingAcknowledgedAndKeepAPrefix) {
-  ForEachSeed(kSanitized ? 2 : 5, [](uint64_t seed) {
-    RunRounds(seed, kSanitized ? 4 : 10, Durability::kBuffered, kSanitized ? 2'000 : 10'000,
+  ForEachSeed(kSlow ? 2 : 5, [](uint64_t seed) {
+    RunRounds(seed, kSlow ? 4 : 10, Durability::kBuffered, kSlow ? 2'000 : 10'000,
               /*fresh=*/seed % 2 == 0);
   });
 }

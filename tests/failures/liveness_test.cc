@@ -183,7 +183,7 @@ TEST_F(LivenessTest, NoWriteWaitsLongerThanItsDataTakes) {
     for (const uint64_t budget : kBudgets) {
       for (const int threads : {4, 16}) {
         ++n;
-        if (kSanitized && n % 5 != 0) continue;  // only a part of the grid
+        if (kSlow && n % 5 != 0) continue;  // only a part of the grid
         Check({.value_size = value_size,
                .threads = threads,
                .budget = budget,
@@ -252,7 +252,7 @@ TEST_F(LivenessTest, SixteenThreadsWithLargeValuesWaitNoLongerThanOneTakes) {
          .threads = 16,
          .budget = 0,
          .deadlines = false,
-         .bytes = (kSanitized ? 16 : 64) * 8 * kMiB},
+         .bytes = (kSlow ? 16 : 64) * 8 * kMiB},
         -absl::Seconds(30));
 }
 

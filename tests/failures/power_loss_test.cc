@@ -141,7 +141,7 @@ void ExpectRecovers(Random& random, std::unique_ptr<InMemoryFileSystem> disk, ui
 }
 
 TEST(PowerLossTest, RandomCrashesKeepEverySyncedWriteAndAPrefix) {
-  ForEachSeed(kSanitized ? 4 : 16, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 4 : 16, [](uint64_t seed) {
     Random random(seed);
     Machine machine(std::make_unique<InMemoryFileSystem>());
     ASSERT_OK(machine.Start(random));
@@ -157,7 +157,7 @@ TEST(PowerLossTest, RandomCrashesKeepEverySyncedWriteAndAPrefix) {
 
 // The same disk crashes repeatedly, also soon after a start.
 TEST(PowerLossTest, RandomCrashesInARowKeepEverySyncedWriteAndAPrefix) {
-  ForEachSeed(kSanitized ? 2 : 6, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 2 : 6, [](uint64_t seed) {
     Random random(seed);
     auto machine = std::make_unique<Machine>(std::make_unique<InMemoryFileSystem>());
     ASSERT_OK(machine->Start(random));
@@ -182,7 +182,7 @@ TEST(PowerLossTest, RandomCrashesWhileThreadsWriteFlushAndCompact) {
     uint64_t promised;
     uint64_t started;
   };
-  ForEachSeed(kSanitized ? 1 : 3, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 1 : 3, [](uint64_t seed) {
     Random random(seed);
     Machine machine(std::make_unique<InMemoryFileSystem>());
     ASSERT_OK(machine.Start(random));
@@ -292,7 +292,7 @@ TEST(PowerLossTest, RandomCrashesDuringThreadsKeepSchemaChangesAtomic) {
     size_t first;
     size_t last;
   };
-  ForEachSeed(kSanitized ? 1 : 3, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 1 : 3, [](uint64_t seed) {
     Random random(seed);
     std::vector<SchemaChange> changes = {{nullptr, {}}};
     for (int i = 0; i < 60; ++i) changes.push_back(RandomChange(random, changes.back().after));

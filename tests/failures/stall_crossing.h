@@ -247,7 +247,7 @@ class StallCrossing {
 
  private:
   // Longer than a writer waits before it takes over from one that stalls.
-  static constexpr absl::Duration kStallTimeout = absl::Milliseconds(kSanitized ? 200 : 45);
+  static constexpr absl::Duration kStallTimeout = absl::Milliseconds(kSlow ? 200 : 45);
   struct Actor {
     std::atomic<bool> may_begin{false};
     std::atomic<bool> has_ended{false};

@@ -345,7 +345,7 @@ TEST_F(CompactionFilterTest, NamesAreCheckedAndRegisteredOnce) {
 // too, and after each Compact it lacks exactly the cells that the filter removes. Timestamps
 // ascend, as they do at the server's time.
 TEST_F(CompactionFilterTest, RandomHistoriesLackExactlyTheRemovedCells) {
-  ForEachSeed(kSanitized ? 5 : 40, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 5 : 40, [&](uint64_t seed) {
     Random random(seed);
     TableSchema schema;
     const int versions = static_cast<int>(random.Below(5));

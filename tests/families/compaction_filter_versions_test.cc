@@ -137,7 +137,7 @@ TEST_F(CompactionFilterVersionsTest, SeveralVersionsCountAndAreNotUncovered) {
 // Whatever is written in whatever order of timestamps: a compaction shows no cell that was not
 // there before it.
 TEST_F(CompactionFilterVersionsTest, NoCompactionShowsACellThatWasInvisible) {
-  ForEachSeed(kSanitized ? 5 : 40, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 5 : 40, [&](uint64_t seed) {
     Random random(seed);
     OldestTwoPolicy::keep = 1 + random.Below(2);
     MakeTable(random.Between(1, 3));

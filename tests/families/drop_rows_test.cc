@@ -367,7 +367,7 @@ TEST_P(DropRowsTest, WritersInParallelThreadsLoseOnlyWhatIsDropped) {
       }
     });
   }
-  for (int round = 0; round < (kSanitized ? 10 : 40); ++round) {
+  for (int round = 0; round < (kSlow ? 10 : 40); ++round) {
     if (round % 3 == 0) {
       EXPECT_OK(database_->Flush("t"));
     }
@@ -416,7 +416,7 @@ TEST_P(DropRowsTest, ThreadsThatSplitAndMergeTabletsHideNoRow) {
           << status;
     }
   });
-  for (int round = 0; round < (kSanitized ? 100 : 400); ++round) {
+  for (int round = 0; round < (kSlow ? 100 : 400); ++round) {
     ASSERT_NO_FATAL_FAILURE(Write("abcdefg", "v"));
     const bool all = round % 2 == 0;
     ASSERT_OK(table_->DropRowRange(all ? RowRange::All() : RowRange::RightOpen("b", "f")));

@@ -19,9 +19,9 @@ namespace {
 
 constexpr const char* kPath = "/db";
 // How often the power is lost at one call, with more or less of what was not synced.
-constexpr uint64_t kLosses = kSanitized ? 2 : 6;
+constexpr uint64_t kLosses = kSlow ? 2 : 6;
 // How many of them leave the change made, and how many do not, at least.
-constexpr int kEnough = kSanitized ? 3 : 10;
+constexpr int kEnough = kSlow ? 3 : 10;
 
 std::unique_ptr<Database> OpenOn(FileSystem* file_system) {
   DatabaseOptions options = TestOptions();

@@ -400,7 +400,7 @@ std::string NumberKey(uint64_t n) { return absl::StrFormat("key%016x", n); }
 // The writer adds numbers in random order and counts them in `added`. A reader must find all
 // numbers that were added before it began to read, in order and complete.
 void ReadWhileWriting(const std::string& expected_prefix, size_t group = 1) {
-  const uint64_t kEntries = kSanitized ? 4000 : 20000;
+  const uint64_t kEntries = kSlow ? 4000 : 20000;
   const auto budget = std::make_shared<MemoryBudget>(64 << 20);
   const auto memtable = MakeRef<Memtable>(budget, expected_prefix);
   std::vector<uint64_t> order;
@@ -487,7 +487,7 @@ TEST(ConcurrentMemtableTest, ReadersFindAllEntriesOfGroupsThatWereSearchedTogeth
 TEST(ConcurrentMemtableTest, ReadersFindAllEntriesInANodeThatIsSplit) {
   const ScopedLesson lesson(8);
   constexpr uint64_t kEntries = 48;
-  const uint64_t kMemtables = kSanitized ? 300 : 6000;
+  const uint64_t kMemtables = kSlow ? 300 : 6000;
   const auto budget = std::make_shared<MemoryBudget>(64 << 20);
   std::vector<Ref<Memtable>> memtables;
   // Comparisons are decided by the numbers; by the keys; and half of the keys are after those with

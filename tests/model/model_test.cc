@@ -124,16 +124,14 @@ void CompareWithModel(int seeds, size_t step_count, const ModelSettings& setting
   });
 }
 
-TEST(ModelTest, RandomOperationsReturnTheModelsResults) {
-  CompareWithModel(kSanitized ? 4 : 12, 500);
-}
+TEST(ModelTest, RandomOperationsReturnTheModelsResults) { CompareWithModel(kSlow ? 4 : 12, 500); }
 
 TEST(ModelTest, RandomOperationsAsMessagesReturnTheModelsResults) {
-  CompareWithModel(kSanitized ? 3 : 8, 300, {.messages = true});
+  CompareWithModel(kSlow ? 3 : 8, 300, {.messages = true});
 }
 
 TEST(ModelTest, RandomConcurrentWritesReturnTheModelsResults) {
-  CompareWithModel(kSanitized ? 2 : 5, 100, {.concurrency = true});
+  CompareWithModel(kSlow ? 2 : 5, 100, {.concurrency = true});
 }
 
 // --- Tests of the model itself ---

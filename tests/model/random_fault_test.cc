@@ -254,7 +254,7 @@ class FaultRun : public FaultedDatabase {
 
 TEST(RandomFaultTest, NoAcknowledgedWriteIsLostAndNoWriteIsThereInPart) {
   Watchdog watchdog;
-  ForEachSeed(kSanitized ? 8 : 40, [&watchdog](uint64_t seed) {
+  ForEachSeed(kSlow ? 8 : 40, [&watchdog](uint64_t seed) {
     FaultRun run(seed, &watchdog);
     bool ok = run.failure().empty();
     for (int i = 0; ok && i < 150; ++i) ok = run.Step();

@@ -228,7 +228,7 @@ class FlipRun {
 
 TEST(RandomFlipTest, DamageIsNoticedOrHarmless) {
   Watchdog watchdog;
-  ForEachSeed(kSanitized ? 3 : 20, [&watchdog](uint64_t seed) {
+  ForEachSeed(kSlow ? 3 : 20, [&watchdog](uint64_t seed) {
     watchdog.Step(Cat("making the database of seed ", seed));
     DamagedDatabase truth(seed);
     if (testing::Test::HasFailure()) return;

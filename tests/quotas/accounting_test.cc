@@ -327,7 +327,7 @@ TEST_F(AccountingTest, PrometheusTextHasTheCharges) {
 }
 
 TEST_F(AccountingTest, ChargesStayExactThroughRandomChanges) {
-  ForEachSeed(kSanitized ? 2 : 6, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 2 : 6, [&](uint64_t seed) {
     Random random(seed);
     const std::string families[] = {"a", "b", "c", "d"};
     for (int step = 0; step < 12; ++step) {

@@ -132,7 +132,7 @@ std::string Show(const std::vector<ModelRow>& rows) {
 }
 
 TEST(RandomFilterTest, PassesWhatAPlainEvaluatorPasses) {
-  ForEachSeed(kSanitized ? 200 : 2500, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 200 : 2500, [](uint64_t seed) {
     Random random(seed);
     const SmallRows rows(&random);
     RandomFilters filters(&random, SmallRows::Alphabet(&random));

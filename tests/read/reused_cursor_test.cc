@@ -183,7 +183,7 @@ class Reads {
 };
 
 TEST(RandomReusedCursorTest, ReadsWhatANewCursorReads) {
-  ForEachSeed(kSanitized ? 30 : 300, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 30 : 300, [](uint64_t seed) {
     Random random(seed);
     TestSSTables tables;
     const std::unique_ptr<TabletVersion> version = RandomVersion(&random, &tables);

@@ -50,7 +50,7 @@ TEST(TimeRangeDeletionsTest, NothingIsLeftOfThoseOfTheColumnBefore) {
 }
 
 TEST(RandomDeletionTest, TimeRangesAgreeWithAListOfThem) {
-  ForEachSeed(kSanitized ? 200 : 2000, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 200 : 2000, [](uint64_t seed) {
     Random random(seed);
     struct Deletion {
       TimeRange range;

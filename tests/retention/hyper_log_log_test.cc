@@ -64,7 +64,7 @@ TEST(HyperLogLogTest, EstimatesAreWithinThreeStandardErrors) {
   std::string state = Empty();
   size_t count = 0;
   for (const size_t size : {10u, 100u, 1000u, 4000u, 5000u, 10000u, 40000u, 100000u, 500000u}) {
-    if (kSanitized && size > 40000) break;
+    if (kSlow && size > 40000) break;
     for (; count < size; ++count) Add(absl::StrCat("user", count), &state);
     const double estimate = static_cast<double>(Estimate(state));
     const double tolerance = std::max(1.0, 0.0244 * static_cast<double>(size));
@@ -75,7 +75,7 @@ TEST(HyperLogLogTest, EstimatesAreWithinThreeStandardErrors) {
 // Over many sets: neither biased, nor wider than promised.
 TEST(HyperLogLogTest, ErrorsOfManySetsAreAsPromised) {
   for (const size_t size : {500u, 5000u, 30000u}) {
-    if (kSanitized && size > 500) break;
+    if (kSlow && size > 500) break;
     constexpr int kSets = 60;
     double sum = 0, squares = 0;
     Random random(size);
@@ -108,7 +108,7 @@ TEST(HyperLogLogTest, AMergeIsTheStateOfTheUnion) {
 
 TEST(HyperLogLogTest, AStateDoesNotDependOnHowItsInputsWereGroupedRandom) {
   Random random(1);
-  for (int round = 0; round < (kSanitized ? 6 : 20); ++round) {
+  for (int round = 0; round < (kSlow ? 6 : 20); ++round) {
     const size_t size = 1 + random.Below(random.OneIn(2) ? 50 : 8000);
     std::vector<std::string> states;
     std::string together = Empty();

@@ -93,7 +93,7 @@ class OptionChangesConcurrencyTest : public TabletsFixture {
 };
 
 TEST_F(OptionChangesConcurrencyTest, NoCallFailsAndNothingIsLostRandom) {
-  ForEachSeed(kSanitized ? 1 : 3, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 1 : 3, [&](uint64_t seed) {
     database_.reset();
     file_system_ = std::make_unique<InMemoryFileSystem>();
     FaultyFileSystem faulty(file_system_.get());

@@ -124,7 +124,7 @@ class RemoteTest : public RemoteFixture {};
 
 // Every write takes the server's time, so a write that took effect twice would be seen twice.
 TEST_F(RemoteTest, WritesTakeEffectOnceConcurrentlyRandom) {
-  ForEachSeed(kSanitized ? 2 : 4, [&](uint64_t seed) {
+  ForEachSeed(kSlow ? 2 : 4, [&](uint64_t seed) {
     Tally("cases");
     database_.reset();
     file_system_ = std::make_unique<InMemoryFileSystem>();

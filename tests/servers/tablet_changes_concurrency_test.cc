@@ -159,7 +159,7 @@ TEST_F(TabletChangePauseConcurrencyTest, ThePauseIsShort) {
   // On a busy machine calls take long without changes, too.
   const Pauses before = PausesDuring(table, [] {});
   const auto check = [&](const Pauses& during, absl::Duration limit) {
-    if (kSanitized) limit *= 5;
+    if (kSlow) limit *= 5;
     EXPECT_LT(during.of_reads, limit + 3 * before.of_reads) << "before: " << before.of_reads;
     EXPECT_LT(during.of_writes, limit + 3 * before.of_writes) << "before: " << before.of_writes;
   };

@@ -115,7 +115,7 @@ TEST(BlockTest, AgreesWithAMapRandom) {
 // These bytes are not trusted: any result is acceptable, but nothing outside the block may be read
 // (which the sanitizers detect), and every operation must end.
 TEST(BlockTest, SurvivesAnyBytesRandom) {
-  ForEachSeed(kSanitized ? 2000 : 10000, [](uint64_t seed) {
+  ForEachSeed(kSlow ? 2000 : 10000, [](uint64_t seed) {
     Tally("cases");
     Random random(seed);
     std::string block;

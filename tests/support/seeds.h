@@ -21,7 +21,7 @@
 
 namespace bigtable {
 
-// Sanitizers make a program several times slower and larger, so tests do less under them.
+// Sanitizers make a program several times slower and larger.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)
@@ -32,6 +32,13 @@ inline constexpr bool kSanitized = false;
 #endif
 #else
 inline constexpr bool kSanitized = false;
+#endif
+
+// Tests do less, and wait longer, under sanitizers and emulators.
+#ifdef BIGTABLE_TESTS_ARE_EMULATED
+inline constexpr bool kSlow = true;
+#else
+inline constexpr bool kSlow = kSanitized;
 #endif
 
 // Calls `run(seed)` for each seed until the test fails.

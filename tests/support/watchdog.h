@@ -20,7 +20,7 @@ namespace bigtable {
 class Watchdog {
  public:
   // Longer than any step should take, on a busy machine or under sanitizers.
-  static constexpr absl::Duration kLimit = absl::Seconds(kSanitized ? 300 : 90);
+  static constexpr absl::Duration kLimit = absl::Seconds(kSlow ? 300 : 90);
 
   explicit Watchdog(absl::Duration limit = kLimit)
       : limit_(absl::ToChronoNanoseconds(limit)), thread_([this] { Watch(); }) {}
