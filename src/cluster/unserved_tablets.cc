@@ -37,6 +37,11 @@ void UnservedTablets::ForgetTable(uint64_t table_id) {
   std::erase_if(tablets_, [&](const auto& entry) { return entry.first.table_id == table_id; });
 }
 
+void UnservedTablets::ForgetAllBut(const std::set<TabletId>& ids) {
+  MutexLock lock(&mutex_);
+  std::erase_if(tablets_, [&](const auto& entry) { return !ids.contains(entry.first); });
+}
+
 void UnservedTablets::RecordAssignment(const absl::Status& status) {
   MutexLock lock(&mutex_);
   if (status.ok()) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,9 @@ class UnservedTablets {
   // The tablet is served, or no longer exists.
   void Forget(const TabletId& id);
   void ForgetTable(uint64_t table_id);
+  // All tablets but these are served, or no longer exist: a server may have loaded one although its
+  // answer was lost.
+  void ForgetAllBut(const std::set<TabletId>& ids);
   // The error that prevents the search for unserved users' tablets. OK: there is no error, and all
   // tablets known here are served.
   void RecordAssignment(const absl::Status& status);

@@ -54,6 +54,11 @@ absl::Status Assignment::Assign(ServerRole role) {
   Reach must_reach;
   BT_ASSIGN_OR_RETURN(const std::vector<UnassignedTablet> tablets,
                       FindUnassigned(role, &must_reach));
+  if (role == ServerRole::kUser) {
+    std::set<TabletId> unserved;
+    for (const UnassignedTablet& tablet : tablets) unserved.insert(tablet.id);
+    context_->unserved->ForgetAllBut(unserved);
+  }
   BT_ASSIGN_OR_RETURN(std::vector<std::unique_ptr<DeadLog>> logs,
                       ReadLogs(dead, !tablets.empty(), must_reach, &servers));
   // Only batches of users have parts in several logs.
@@ -61,6 +66,7 @@ absl::Status Assignment::Assign(ServerRole role) {
     BT_RETURN_IF_ERROR(EndIncompleteBatches(logs, must_reach, &servers));
   }
   std::vector<DeadLog*> views;
+  views.reserve(logs.size());
   for (const auto& log : logs) views.push_back(log.get());
   if (!tablets.empty()) {
     BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares, Distribute(role, tablets));
@@ -330,7 +336,10 @@ absl::Status Assignment::LoadOne(ServerHost* host, const UnassignedTablet& table
   {
     MutexLock lock(&mutex_);
     // Checked under the mutex: a tablet that was being moved is in moving_, or has arrived.
-    if (IsServed(tablet)) return absl::OkStatus();
+    if (IsServed(tablet)) {
+      context_->unserved->Forget(tablet.id);
+      return absl::OkStatus();
+    }
     // It may be moving from a lost server. The server's log is then needed until it is clear that
     // the tablet left the server before.
     if (!moving_.insert(tablet.id).second) {

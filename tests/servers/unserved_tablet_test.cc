@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
@@ -120,6 +121,39 @@ TEST_F(UnservedTabletTest, ATabletThatCannotBeAssignedElsewhereGoesToItsServerIn
   Fill(table, 0, 10, "w");
   ASSERT_OK(database_->MoveTablet("t", RowOf(0), 1 - from));
   ExpectFilled(table, 0, 10, "w");
+}
+
+// A server may have loaded a tablet although its answer was lost. A record that stays would end the
+// first call that waits for the tablet once it is unserved again.
+TEST_F(UnservedTabletTest, AFailureIsForgottenOnceTheTabletIsServedAlthoughOthersAreNot) {
+  OpenFaulty(2);
+  Table* const table = CreateSplitTable("t", 2, 5);
+  Fill(table, 0, 10);
+  const std::vector<TabletInfo> tablets = Tablets("t");
+  ASSERT_NE(tablets[0].server, tablets[1].server);
+  DatabasePeer peer(database_.get());
+  const std::shared_ptr<Tablet> served = ServerOf(tablets[0].server)->tablets().All().front();
+  peer.cluster()->environment()->unserved.RecordFailure(served->id(), "t", "",
+                                                        absl::UnavailableError("no answer"));
+  // METADATA cannot record who serves the other tablet.
+  faulty_->FailCalls({{FileCall::kLogWrite, FileCall::kLogSync}, "/log/metadata-"},
+                     absl::UnavailableError("input/output error"));
+  peer.Kill(ServerOf(tablets[1].server));
+  const auto unserved = [&] {
+    std::vector<std::string> begins;
+    for (const UnservedTablet& tablet : database_->Statistics().unserved_tablets) {
+      begins.push_back(std::string(tablet.rows.begin()));
+    }
+    return begins;
+  };
+  const absl::Time end = absl::Now() + absl::Seconds(20);
+  while (unserved() != std::vector<std::string>{RowOf(5)} && absl::Now() < end) {
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  EXPECT_EQ(unserved(), std::vector<std::string>{RowOf(5)});
+  faulty_->ClearFaults();
+  ASSERT_OK(database_->Resume());
+  ExpectFilled(table, 0, 10);
 }
 
 // The next master loads the tablets. A record would end calls that have waited for five seconds.
