@@ -127,7 +127,8 @@ TEST_F(ChangeableOptionsTest, TheMemoryBudgetAppliesToMemtablesLogsAndCache) {
   uint64_t flushes = Flushes();
   Write(table, 10000);
   ASSERT_OK(database_->WaitUntilQuiet());
-  EXPECT_GE(Flushes(), flushes + 4) << "of 2 MiB";
+  // Memtables of 2 MiB, of which two may be flushed together; of 8 MiB, there would be one.
+  EXPECT_GE(Flushes(), flushes + 2);
 
   ASSERT_OK(database_->Compact("t"));
   ASSERT_OK(database_->SetOptions({{"memory_budget", "134217728"}}));

@@ -311,6 +311,7 @@ TEST_F(PosixFileSystemTest, AFailedLogFileLeavesNoFile) {
     options.reserve_log_files = reserve;
     PosixFileSystem fs(options);
     for (const uint64_t size : {uint64_t{1} << 62, UINT64_MAX}) {
+      if (!reserve && size < UINT64_MAX) continue;  // tmpfs has such files
       const absl::Status status = fs.NewLogFile(Path("log"), size).status();
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
       EXPECT_THAT(std::string(status.message()), HasSubstr(Path("log")));

@@ -132,7 +132,7 @@ for (const [name, [filter, expected]] of Object.entries(cases)) {
   test(name, async () => {
     const cells = await read(filter);
     // The order of cells of one column and time is not specified.
-    assert.deepEqual(cells.toSorted(), expected.toSorted());
+    assert.deepEqual([...cells].sort(), [...expected].sort());
     if (!name.startsWith('an interleave with')) assert.deepEqual(cells, expected);
   });
 }
