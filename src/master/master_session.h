@@ -26,7 +26,7 @@ inline absl::Status MasterIsLostError() {
       "the master has lost its lock; whether the call took effect is unknown");
 }
 
-// Thread-safe. Adds nothing to what a call costs.
+// Thread-safe.
 class MasterSession final : public LockSession {
  public:
   explicit MasterSession(std::unique_ptr<LockSession> session) : session_(std::move(session)) {}

@@ -1,5 +1,6 @@
-// Options that change while many threads write and read, servers are lost and syncs stall. No call
-// fails, and no acknowledged write is lost, whatever the options are.
+// Options that change while many threads write and read, servers are lost and syncs stall. Only a
+// write whose outcome a lost server leaves unknown may fail, and no acknowledged write is lost,
+// whatever the options are.
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -137,7 +138,7 @@ TEST_F(OptionChangesConcurrencyTest, NoCallFailsAndNothingIsLostRandom) {
     EXPECT_GT(changes, 0);
     EXPECT_OK(database_->Statistics().background_error);
 
-    // A budget that is small in the end is kept to, and everything is there, also afterwards.
+    // With the smallest budget everything is there, also after the next opening.
     ASSERT_OK(database_->SetOptions({{"memory_budget", Number(8 << 20)}, {"memtable_size", "0"}}));
     ASSERT_OK(database_->WaitUntilQuiet());
     for (const bool again : {false, true}) {
