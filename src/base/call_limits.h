@@ -16,7 +16,6 @@
 #include "bigtable/call_options.h"
 
 #include "base/steady_time.h"
-#include "base/strings.h"
 
 namespace bigtable {
 
@@ -64,16 +63,11 @@ struct CallLimits {
   // OK, Cancelled, DeadlineExceeded, or Unavailable if it was given up; `what` names the call in
   // the message. Costs a few comparisons if there is no limit.
   absl::Status Check(std::string_view what = "the call") const {
-    if (cancellation != nullptr && cancellation->cancelled()) {
-      return absl::CancelledError(Cat(what, " was cancelled"));
-    }
-    if (given_up != nullptr && given_up->load(std::memory_order_relaxed)) {
-      return absl::UnavailableError(
-          Cat("the master was replaced during the call; whether ", what, " was done is not known"));
-    }
-    if (deadline.has_passed()) {
-      return absl::DeadlineExceededError(Cat(what, " ran into its deadline"));
-    }
+    const bool has_ended = (cancellation != nullptr && cancellation->cancelled()) ||
+                           (given_up != nullptr && given_up->load(std::memory_order_relaxed)) ||
+                           deadline.has_passed();
+    if (has_ended) [[unlikely]]
+      return Error(what);
     return absl::OkStatus();
   }
 
@@ -83,6 +77,10 @@ struct CallLimits {
     const bool may_end = cancellation != nullptr || given_up != nullptr;
     return std::min(deadline.left(), may_end ? absl::Milliseconds(20) : absl::InfiniteDuration());
   }
+
+ private:
+  // The error of the limit that has ended; of the first one if several have.
+  absl::Status Error(std::string_view what) const;
 };
 
 // When a computation within a call looks at the call's limits: after so much work, counted in

@@ -60,28 +60,30 @@ void FamilyLayout::ChangeRule(const GcRule& rule, SequenceNumber change, absl::T
   gc = rule;
 }
 
-namespace {
-
-// The first family whose name is not smaller.
-auto LowerBound(const std::vector<FamilyLayout>& families, std::string_view name) {
-  return std::lower_bound(families.begin(), families.end(), name,
-                          [](const FamilyLayout& f, std::string_view n) { return f.name < n; });
-}
-
-}  // namespace
-
 void TableLayout::AddFamily(std::string_view family_name, uint32_t group_id, const Family& family,
                             SequenceNumber created) {
   FamilyLayout added{std::string(family_name), group_id, family.gc, created, family.access_list};
   added.owner = family.owner;
   added.SetValueType(family.value_type, family.value_operator);
   added.compaction_filter = family.compaction_filter;
-  families.insert(LowerBound(families, family_name), std::move(added));
+  const auto after = std::find_if(families.begin(), families.end(),
+                                  [&](const FamilyLayout& f) { return f.name >= family_name; });
+  families.insert(after, std::move(added));
 }
 
 const FamilyLayout* TableLayout::FindFamily(std::string_view family) const {
-  const auto found = LowerBound(families, family);
-  return found != families.end() && found->name == family ? &*found : nullptr;
+  // One comparison for each step: each write does this twice, mostly in a table of few families.
+  for (size_t begin = 0, end = families.size(); begin < end;) {
+    const size_t middle = begin + (end - begin) / 2;
+    const int order = family.compare(families[middle].name);
+    if (order == 0) return &families[middle];
+    if (order < 0) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return nullptr;
 }
 
 const FamilyLayout* TableLayout::FamilyBefore(std::string_view text) const {
