@@ -56,6 +56,8 @@ bigtable::DatabaseOptions DatabaseOptionsFor(const SubjectOptions& options) {
 
 bigtable::TableSchema SchemaFor(const SubjectOptions& options) {
   bigtable::TableSchema schema;
+  // A split in the middle of a run would leave two trees, each half as large.
+  schema.split.tablet_size = options.tablet_size;
   schema.locality_groups[std::string(kGroup)] = {
       .compaction = options.policy.value,
       .compaction_factor = options.policy.factor,
@@ -114,6 +116,16 @@ bigtable::LocalityGroupStatistics GroupStatistics(const bigtable::DatabaseStatis
   if (table == all.tables.end()) return {};
   const auto group = table->second.find(std::string(kGroup));
   return group == table->second.end() ? bigtable::LocalityGroupStatistics() : group->second;
+}
+
+double TabletsOf(const bigtable::DatabaseStatistics& all) {
+  double tablets = 0;
+  for (const auto& [name, server] : all.servers) {
+    tablets += static_cast<double>(std::count_if(
+        server.tablets.begin(), server.tablets.end(),
+        [](const bigtable::TabletStatistics& tablet) { return tablet.table == kTable; }));
+  }
+  return tablets;
 }
 
 absl::Status BigtableSubject::Write(uint64_t row) {
@@ -176,6 +188,7 @@ absl::StatusOr<SubjectFigures> BigtableSubject::Figures() const {
                         .merge_bytes = number(all.merging_compaction_bytes_written),
                         .moved_bytes = number(all.compaction_bytes_moved),
                         .dropped_bytes = number(all.compaction_bytes_dropped),
+                        .tablets = TabletsOf(all),
                         .file_bytes = number(group.file_bytes),
                         .entries = number(group.entries),
                         .sorted_runs = number(group.sorted_runs),

@@ -81,6 +81,8 @@ class Experiment {
                      .policy = options_.policy,
                      .memory_budget = options_.memory_budget,
                      .memtable_size = options_.memtable_size,
+                     .rocksdb_options = options_.rocksdb_options,
+                     .tablet_size = options_.tablet_size,
                      .lifetime = workload_->lifetime()});
     if (!subject.ok()) return subject.status();
     subject_ = *std::move(subject);
@@ -174,6 +176,8 @@ class Experiment {
     if (done_ == since.operations) return;
     const auto operations = static_cast<double>(done_ - since.operations);
     sample->ops_per_second = operations / absl::ToDoubleSeconds(spent.time - since.spent.time);
+    // RocksDB does not notify anybody that it is quiet, so in lockstep most of the CPU is polling.
+    if (options_.lockstep && options_.policy.is_rocksdb) return;
     sample->cpu_us_per_op = absl::ToDoubleMicroseconds(spent.cpu - since.spent.cpu) / operations;
   }
 
@@ -195,6 +199,7 @@ class Experiment {
       sample->write_amplification =
           (sample->log_bytes + sample->flush_bytes + sample->merge_bytes) / sample->user_bytes;
     }
+    sample->tablets = now->tablets;
     sample->file_bytes = now->file_bytes;
     sample->entries = now->entries;
     sample->sorted_runs = now->sorted_runs;

@@ -21,7 +21,9 @@ struct ExperimentOptions {
   bool lockstep = false;
   uint64_t memory_budget = 0;
   uint64_t memtable_size = 0;
-  std::string directory;  // does not exist, but its parent does
+  uint64_t tablet_size = 0;     // at which a tablet is split; 0: never
+  std::string rocksdb_options;  // as in SubjectOptions
+  std::string directory;        // does not exist, but its parent does
 };
 
 // Runs it and passes each sample to `report`. The samples are taken after equal numbers of

@@ -43,12 +43,18 @@ ABSL_FLAG(bool, quick, false, "20,000 rows and 20 samples, instead of 200,000 an
 ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 10,000,000; 0: depends on --quick");
 ABSL_FLAG(uint64_t, samples, 0, "how many samples of each run, 1 to 1,000; 0: depends on --quick");
 ABSL_FLAG(std::string, styles, "", "compaction styles between commas; none: all");
-ABSL_FLAG(std::string, policy, "", "PATH.so[:NAME]: also runs a policy of a shared object");
+ABSL_FLAG(std::vector<std::string>, policy, {},
+          "PATH.so[:NAME], between commas: also runs policies of shared objects");
+ABSL_FLAG(std::string, sweep, "", "factor=2..10 or factor=2,4,8: of policies without one");
+ABSL_FLAG(std::string, rocksdb_options, "", "in RocksDB's notation, for its policies");
+ABSL_FLAG(uint64_t, tablet, 0, "MiB at which a tablet is split; 0: never");
 ABSL_FLAG(std::string, workloads, "", "names between commas; none: all");
 ABSL_FLAG(uint64_t, memtable, 0, "KiB of a memtable; 0: a hundredth of the rows");
 ABSL_FLAG(uint64_t, memory, 0, "MiB of memory; 0: eight memtables, and at least 16");
 ABSL_FLAG(bool, lockstep, false, "the writer waits for compactions");
 ABSL_FLAG(std::string, csv, "", "file to which the samples go");
+ABSL_FLAG(bool, markdown, false, "prints the figures in bytes and runs as Markdown, too");
+ABSL_FLAG(std::string, check, "", "file that must have the lines of --markdown");
 ABSL_FLAG(std::string, plot, "", "directory to which SVG charts go");
 ABSL_FLAG(std::string, directory, "", "directory on the file system to use");
 
@@ -97,18 +103,31 @@ absl::Status SetSizes(ExperimentOptions* options) {
   return CheckRange("memory", memory, least, 1 << 20);
 }
 
+absl::StatusOr<std::vector<Policy>> PoliciesFromFlags() {
+  std::vector<Policy> all_loaded;
+  for (const std::string& argument : absl::GetFlag(FLAGS_policy)) {
+    const absl::StatusOr<std::vector<Policy>> loaded = LoadPolicies(argument);
+    if (!loaded.ok()) return loaded.status();
+    all_loaded.insert(all_loaded.end(), loaded->begin(), loaded->end());
+  }
+  const absl::StatusOr<std::vector<Policy>> policies =
+      ParsePolicies(absl::GetFlag(FLAGS_styles), all_loaded);
+  if (!policies.ok()) return policies.status();
+  return Sweep(*policies, absl::GetFlag(FLAGS_sweep));
+}
+
 absl::StatusOr<RunOptions> OptionsFromFlags() {
   RunOptions options;
   if (absl::Status s = SetSizes(&options.common); !s.ok()) return s;
   options.common.lockstep = absl::GetFlag(FLAGS_lockstep);
-  absl::StatusOr<std::vector<Policy>> policies = ParsePolicies(absl::GetFlag(FLAGS_styles));
+  options.common.rocksdb_options = absl::GetFlag(FLAGS_rocksdb_options);
+  constexpr uint64_t kMostTablet = 1 << 20;
+  const uint64_t tablet = absl::GetFlag(FLAGS_tablet);
+  if (absl::Status s = CheckRange("tablet", tablet, 0, kMostTablet); !s.ok()) return s;
+  options.common.tablet_size = tablet * kMebibyte;
+  absl::StatusOr<std::vector<Policy>> policies = PoliciesFromFlags();
   if (!policies.ok()) return policies.status();
   options.policies = *std::move(policies);
-  if (const std::string policy = absl::GetFlag(FLAGS_policy); !policy.empty()) {
-    const absl::StatusOr<std::vector<Policy>> loaded = LoadPolicies(policy);
-    if (!loaded.ok()) return loaded.status();
-    options.policies.insert(options.policies.end(), loaded->begin(), loaded->end());
-  }
   absl::StatusOr<std::vector<std::string>> workloads =
       Names("workloads", absl::GetFlag(FLAGS_workloads), WorkloadNames(), "a workload");
   if (!workloads.ok()) return workloads.status();
@@ -193,6 +212,12 @@ absl::Status Run(const RunOptions& options) {
                common.rows, kKeySize, kValueSize, common.memtable_size / kKibibyte,
                common.memory_budget / kMebibyte,
                common.lockstep ? ", the writer waits for compactions" : "", DescribeMachine());
+  if (absl::GetFlag(FLAGS_markdown)) {
+    absl::PrintF("\n%s\n", absl::StrJoin(MarkdownTable(*runs), "\n"));
+  }
+  if (const std::string file = absl::GetFlag(FLAGS_check); !file.empty()) {
+    if (absl::Status s = CheckDocumented(*runs, file); !s.ok()) return s;
+  }
   const std::string plot = absl::GetFlag(FLAGS_plot);
   return plot.empty() ? absl::OkStatus() : WriteCharts(*runs, plot);
 }

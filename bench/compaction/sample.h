@@ -36,6 +36,7 @@ struct Sample {
   double write_amplification = kNone;  // log, flush and merge bytes for each of the user's
 
   double live_bytes = 0;  // rows and values that a read of everything would return
+  double tablets = 1;
   double file_bytes = 0;  // of the SSTables that make up the table
   double disk_bytes = 0;  // of the whole directory: log, files being written or removed
   double space_amplification = kNone;  // file bytes for each live one
@@ -71,6 +72,7 @@ inline constexpr std::array kColumns = {
     Column{"dropped_bytes", &Sample::dropped_bytes},
     Column{"write_amplification", &Sample::write_amplification},
     Column{"live_bytes", &Sample::live_bytes},
+    Column{"tablets", &Sample::tablets},
     Column{"file_bytes", &Sample::file_bytes},
     Column{"disk_bytes", &Sample::disk_bytes},
     Column{"space_amplification", &Sample::space_amplification},

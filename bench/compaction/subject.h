@@ -20,6 +20,8 @@ struct SubjectOptions {
   Policy policy;
   uint64_t memory_budget = 0;
   uint64_t memtable_size = 0;
+  std::string rocksdb_options = {};  // of RocksDB, in its notation: they replace those of here
+  uint64_t tablet_size = 0;          // at which a tablet is split; 0: never. Not with RocksDB
   std::optional<uint64_t> lifetime;  // of a row, in steps of the clock; not with RocksDB
 };
 
@@ -33,6 +35,7 @@ struct SubjectFigures {
   double moved_bytes = 0;    // 0 with RocksDB, which does not report them
   double dropped_bytes = 0;  // the same
 
+  double tablets = 1;
   double file_bytes = 0;
   double entries = 0;
   double sorted_runs = 0;

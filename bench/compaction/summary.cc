@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <set>
 
 #include "absl/strings/str_format.h"
+
+#include "common/strings.h"
 
 namespace bench {
 namespace {
@@ -58,6 +62,33 @@ void PrintSummary(const std::vector<RunResult>& runs) {
       "the most live bytes. sorted runs: on\naverage, at most, and at quiet. Reads: averages of "
       "the samples. CPU us per op: of all threads until quiet.\nstall s: for how long writers were "
       "held back.\n");
+}
+
+std::vector<std::string> MarkdownTable(const std::vector<RunResult>& runs) {
+  std::vector<std::string> lines = {
+      "| workload | policy | write amplification | space, at the end | space, mean | runs, mean | "
+      "runs, maximum |",
+      "|---|---|---|---|---|---|---|"};
+  for (const RunResult& run : runs) {
+    lines.push_back(absl::StrFormat(
+        "| %s | %s | %.2f | %.2f | %.2f | %.1f | %.0f |", run.workload, run.policy.Name(),
+        run.samples.back().write_amplification, run.samples.back().space_amplification,
+        Mean(run, &Sample::space_amplification), Mean(run, &Sample::sorted_runs),
+        Max(run, &Sample::sorted_runs)));
+  }
+  return lines;
+}
+
+absl::Status CheckDocumented(const std::vector<RunResult>& runs, const std::string& file) {
+  std::set<std::string> documented;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) documented.insert(line);
+  std::string missing;
+  for (const std::string& line : MarkdownTable(runs)) {
+    if (documented.count(line) == 0) missing += "\n" + line;
+  }
+  if (missing.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(Concat(file, " does not have these lines:", missing));
 }
 
 }  // namespace bench

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+
 #include "policy.h"
 #include "sample.h"
 
@@ -18,6 +20,12 @@ struct RunResult {
 
 // Prints a line for each run, and the meaning of the columns, to stdout.
 void PrintSummary(const std::vector<RunResult>& runs);
+
+// The figures in bytes and runs as a table in Markdown, a line for each run.
+std::vector<std::string> MarkdownTable(const std::vector<RunResult>& runs);
+// FailedPrecondition unless each line of that table is a line of `file`: what a page says is what
+// was measured.
+absl::Status CheckDocumented(const std::vector<RunResult>& runs, const std::string& file);
 
 }  // namespace bench
 
