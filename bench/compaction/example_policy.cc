@@ -32,7 +32,7 @@ class LazyLeveling final : public CompactionPolicy {
   LazyLeveling(std::unique_ptr<CompactionPolicy> tiers, int factor)
       : tiers_(std::move(tiers)), factor_(static_cast<uint64_t>(factor)) {}
 
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override {
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     const size_t runs = group.runs.size();
     if (runs < 2) return std::nullopt;
     uint64_t newer = 0;

@@ -6,8 +6,7 @@
 //   // Merges the two oldest runs.
 //   class MergeOldest final : public bigtable::CompactionPolicy {
 //    public:
-//     std::optional<bigtable::CompactionPick> Pick(
-//         const bigtable::GroupSummary& group) const override {
+//     std::optional<bigtable::CompactionPick> Pick(const bigtable::GroupSummary& group) override {
 //       if (group.runs.size() < 8) return std::nullopt;
 //       return bigtable::CompactionPick{.first = group.runs.size() - 2, .count = 2};
 //     }
@@ -33,8 +32,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 #include "bigtable/export.h"
+#include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
 namespace bigtable {
@@ -57,6 +58,18 @@ struct FileSummary {
   int64_t max_timestamp = -1;
   // It has deletions of columns, families or rows: they affect cells of any age, in older files.
   bool has_wide_deletions = false;
+  // The bytes of the files of the next older run whose key ranges overlap its own.
+  uint64_t overlap_bytes = 0;
+  // When its oldest deletion was written, or a little earlier: a file that was merged has the
+  // oldest one of its inputs, even if that deletion has taken effect. By the clock of the database
+  // (DatabaseOptions::clock). After a crash, that of a deletion that was only in the log may be
+  // much earlier. The infinite future: it has no deletion.
+  absl::Time oldest_deletion = absl::InfiniteFuture();
+  // Reads of a single row that have searched this file since it was opened, and how many of them
+  // found nothing of their row there: its filter was wrong, or it has none. One call in 64 is
+  // counted, 64 times.
+  uint64_t row_reads = 0;
+  uint64_t useless_row_reads = 0;
 };
 
 // Files whose key ranges do not overlap.
@@ -72,6 +85,14 @@ struct RunSummary {
 // Database::Resume, and the runs that are newer, and those that are older, are shown apart.
 struct GroupSummary {
   std::vector<RunSummary> runs = {};  // from new to old
+  std::string table = {};
+  std::string locality_group = {};
+  RowRange rows = {};  // of the tablet
+  // The clock of the database, and the last mutation that is visible.
+  absl::Time now = absl::UnixEpoch();
+  uint64_t sequence = 0;
+  // What the last pick that was carried out has left here (CompactionPick::state).
+  std::string state = {};
   // A cell with a timestamp before this one is past the age limit of its family, whichever of the
   // group's families that is. The smallest number if a family has no such rule.
   int64_t expired_before = 0;
@@ -79,6 +100,20 @@ struct GroupSummary {
   uint64_t flush_size = 0;
   // The last of `runs` is the oldest of the group.
   bool reaches_oldest = true;
+};
+
+// What a compaction writes, where it is to differ from the options of the locality group. The
+// bounds are those of LocalityGroup. What is not set is as the group has it.
+struct CompactionOutput {
+  std::optional<Compression> compression = {};
+  std::optional<int> compression_level = {};
+  std::optional<size_t> block_size = {};
+  std::optional<FilterKind> filter = {};
+  std::optional<int> filter_bits = {};
+  // Bytes at which a file ends, instead of DatabaseOptions::target_file_size; 64 KiB to 1 TiB.
+  std::optional<uint64_t> file_size = {};
+
+  friend bool operator==(const CompactionOutput&, const CompactionOutput&) = default;
 };
 
 // A policy's pick. Only adjacent runs may be merged: a run whose age is between two others may hide
@@ -92,37 +127,53 @@ struct CompactionPick {
   enum class Kind : uint8_t {
     // Merges the runs [first, first + count) into one: two or more.
     kMerge,
-    // Takes the one file in `files`, of run `first`, and merges it into run first + 1. Only one,
-    // because a file of that run could be between two.
+    // Takes `files`, one or more, of run `first`, and merges them into run first + 1. Files of both
+    // that share a row with them are merged with them.
     kPush,
     // Removes `files` without reading them: only files in which every cell has expired, and whose
     // deletions hide nothing that has not.
     kDrop,
+    // Does nothing, but calls Pick again once `delay` has passed, even if nothing changes.
+    kWait,
   };
+  // The most bytes of `state` and of `reason`.
+  static constexpr size_t kMostState = 4 << 10;
+  static constexpr size_t kMostReason = 256;
+
   Kind kind = Kind::kMerge;
   size_t first = 0;
   size_t count = 0;
   std::vector<uint64_t> files = {};  // numbers, for kPush and kDrop
+  absl::Duration delay = {};         // for kWait: more than zero
+  CompactionOutput output = {};      // for kMerge and kPush
+  // Why: shown in the info log and in CompactionEvent::policy_reason.
+  std::string reason = {};
+  // Replaces GroupSummary::state, with the compaction: both take effect, or neither. The halves of
+  // a split tablet have the state of the whole, a merged tablet that of its right part. Not for
+  // kWait.
+  std::optional<std::string> state = {};
 
   friend bool operator==(const CompactionPick&, const CompactionPick&) = default;
 };
 
-// The engine makes an object for each decision. A policy should have no state: the same runs give
-// the same pick, also after a restart.
+// There is an object for each locality group of each tablet, for as long as a server has the tablet
+// and the group's options do not change. It may remember what it has computed. What is to survive a
+// restart, or a move of the tablet to another server, belongs into CompactionPick::state.
 //
 // Pick runs on a background thread, one call at a time in each database, while the engine holds the
-// lock of its background work; the other functions run on any thread. So all of them only compute:
-// they return within about a millisecond, and do not call the database or wait for another thread.
-// They may read what the program owns, under a lock that is held briefly. What one of them throws
-// counts as a bad pick: nothing is compacted, and the policy is asked again later.
+// lock of its background work; the other functions run on any thread, of another object too. So all
+// of them only compute: they return within about a millisecond, and do not call the database or
+// wait for another thread. They may read what the program owns, under a lock that is held briefly.
+// What one of them throws counts as a bad pick: nothing is compacted, and a new object is asked
+// later.
 class BIGTABLE_EXPORT CompactionPolicy {
  public:
   virtual ~CompactionPolicy() = default;
   // The next compaction; nullopt if none is needed. Called when runs, files or the schema have
   // changed, and every ten seconds, but not while a compaction of the group runs. `group` has at
   // least one run. When it returns a pick, it is called again after that compaction: so it must
-  // return nullopt at some time.
-  virtual std::optional<CompactionPick> Pick(const GroupSummary& group) const = 0;
+  // return nullopt, or kWait, at some time.
+  virtual std::optional<CompactionPick> Pick(const GroupSummary& group) = 0;
   // Whether files in which every cell has expired are dropped unread, before Pick is called.
   virtual bool DropsExpired() const { return true; }
   // Whether the policy keeps the number of runs low, so that writers should wait while it is high.

@@ -74,6 +74,7 @@ struct CompactionEvent {
   absl::Time time;
   EventLocation location;
   CompactionReason reason = CompactionReason::kMerge;
+  std::string policy_reason = {};  // CompactionPick::reason
   bool is_major = false;           // includes the oldest run, so it drops deletions
   std::vector<EventFile> inputs;   // read, and then removed
   std::vector<EventFile> moved;    // to another run, untouched

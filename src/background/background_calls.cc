@@ -243,11 +243,13 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
       if (!is_one_lost && flushing_.empty() && compacting_.empty() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
-        absl::Duration wait;
+        absl::Duration wait = absl::InfiniteDuration();
         SearchAllTablets();
-        if (!FindFlush(&flush, &wait) && !FindCompaction(&compaction, &wait)) break;
-        // The threads may not know of it: files grow too old without a change.
-        changed_.SignalAll();
+        const bool is_quiet = !FindFlush(&flush, &wait) && !FindCompaction(&compaction, &wait);
+        // The threads may not know of work, or until when a policy waits: files grow too old
+        // without a change.
+        if (!is_quiet || wait < absl::InfiniteDuration()) changed_.SignalAll();
+        if (is_quiet) break;
       }
       BT_RETURN_IF_ERROR(WaitForChange(limits));
     }

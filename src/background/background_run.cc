@@ -114,7 +114,8 @@ absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const C
                   ", locality group ", location.locality_group, ": ", outcome.bytes_read,
                   " bytes to ", outcome.bytes_written, " in ", outcome.files_written, " files, ",
                   outcome.bytes_moved, " moved, ", outcome.bytes_dropped, " dropped, ",
-                  absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)));
+                  absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)),
+                  work.pick.reason.empty() ? "" : "; ", work.pick.reason);
   if (outcome.cells_unfiltered > 0) {
     const std::string message =
         Cat(major ? "a requested" : "a", " major compaction of table ", work.tablet->Layout()->name,

@@ -288,10 +288,15 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
           *wait = std::min(*wait, failed->second.pause.Left(now));
           continue;
         }
-        const auto pick = PickCompaction(*tablet, group);
-        if (pick.ok() && !pick->has_value()) {
+        const auto pick = PickCompaction(tablet.get(), group);
+        const bool waits =
+            pick.ok() && pick->has_value() && (*pick)->kind == CompactionPick::Kind::kWait;
+        if (pick.ok() && (!pick->has_value() || waits)) {
           // A requested compaction has failed, and nothing retries it any more.
           if (failed != failed_compactions_.end()) failed_compactions_.erase(failed);
+          if (!waits) continue;
+          *wait = std::min(*wait, (*pick)->delay);
+          tablet->SetMayPickOther(true);
           continue;
         }
         tablet->SetMayPickOther(true);

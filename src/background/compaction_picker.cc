@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 
+#include "background/pick_output.h"
 #include "background/tablet_compaction.h"
 #include "base/strings.h"
 #include "compaction/pick_check.h"
@@ -36,6 +37,13 @@ double ExpiredPart(const SSTableInfo& info, int64_t expired_before) {
   return std::min(1.0, (static_cast<double>(expired_before) - from) / span);
 }
 
+absl::Time OldestDeletionOf(const SSTableInfo& info) {
+  if (info.deletions() == 0) return absl::InfiniteFuture();
+  // A file of SSTableWriter has no times.
+  return info.oldest_deletion == 0 ? absl::InfinitePast()
+                                   : absl::FromUnixMicros(info.oldest_deletion);
+}
+
 RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<SortedRun>& runs,
                         size_t i, int64_t expired_before) {
   RunSummary run;
@@ -60,7 +68,10 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
                          .min_sequence = info.min_sequence,
                          .max_sequence = info.max_sequence,
                          .max_timestamp = info.max_timestamp,
-                         .has_wide_deletions = info.column_deletions + info.row_deletions > 0});
+                         .has_wide_deletions = info.column_deletions + info.row_deletions > 0,
+                         .oldest_deletion = OldestDeletionOf(info),
+                         .row_reads = file->row_reads().all(),
+                         .useless_row_reads = file->row_reads().useless()});
   }
   run.garbage_bytes = static_cast<uint64_t>(garbage);
   return run;
@@ -70,6 +81,12 @@ GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_
                        absl::Time now) {
   const TableLayout& layout = version.layout();
   GroupSummary summary;
+  summary.table = layout.name;
+  summary.locality_group = layout.groups[group].name;
+  summary.rows = tablet.rows();
+  summary.now = tablet.environment()->clock->Now();
+  summary.sequence = tablet.environment()->visible();
+  summary.state = version.groups()[group].files->policy_state();
   summary.flush_size = tablet.environment()->memtable_size();
   summary.expired_before = std::numeric_limits<int64_t>::max();
   const Retention retention = layout.RetentionOf(layout.groups[group].id, now);
@@ -80,6 +97,7 @@ GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_
   for (size_t i = 0; i < runs.size(); ++i) {
     summary.runs.push_back(SummarizeRun(tablet.estimates(), runs, i, summary.expired_before));
   }
+  SetOverlaps(&summary);
   return summary;
 }
 
@@ -94,16 +112,16 @@ absl::Status RefusedPick(const TableLayout& layout, size_t group, const absl::St
 
 }  // namespace
 
-absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& tablet, size_t group) {
+absl::StatusOr<std::optional<CompactionPick>> PickCompaction(Tablet* tablet, size_t group) {
   // Files that a snapshot sees are not dropped, and expired cells in them are no garbage.
-  const TabletEnvironment& environment = *tablet.environment();
+  const TabletEnvironment& environment = *tablet->environment();
   const absl::Time now = environment.snapshots->OldestTime(TimeBeforeLayout(environment));
-  const Pin<TabletVersion> version = tablet.Version();
+  const Pin<TabletVersion> version = tablet->Version();
   const std::vector<SortedRun>& runs = version->groups()[group].runs;
   if (runs.empty()) return std::nullopt;
   const LocalityGroup& options = version->layout().groups[group].options;
-  const GroupSummary summary = Summarize(tablet, *version, group, now);
-  const std::unique_ptr<const GuardedPolicy> policy = MakePolicy(options);
+  const GroupSummary summary = Summarize(*tablet, *version, group, now);
+  GuardedPolicy* const policy = tablet->policies()->Of(group, options);
   const bool drops_expired = policy->DropsExpired();
   if (!policy->error().ok()) return RefusedPick(version->layout(), group, policy->error());
   if (drops_expired) {
@@ -113,7 +131,8 @@ absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& table
   if (!version->layout().CheckCanMerge(version->layout().groups[group].id).ok()) {
     return std::nullopt;
   }
-  for (const FileQuarantine::Stretch& stretch : tablet.quarantine().StretchesOf(group, runs)) {
+  std::optional<CompactionPick> wait;
+  for (const FileQuarantine::Stretch& stretch : tablet->quarantine().StretchesOf(group, runs)) {
     GroupSummary part = summary;
     const auto first = summary.runs.begin() + static_cast<std::ptrdiff_t>(stretch.first);
     part.runs.assign(first, first + static_cast<std::ptrdiff_t>(stretch.count));
@@ -125,14 +144,15 @@ absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& table
     std::optional<CompactionPick> pick = policy->Pick(part);
     if (!policy->error().ok()) return RefusedPick(version->layout(), group, policy->error());
     if (pick.has_value()) {
-      if (const absl::Status checked = CheckPick(part, *pick); !checked.ok()) {
-        return RefusedPick(version->layout(), group, checked);
-      }
+      absl::Status checked = CheckPick(part, *pick);
+      if (checked.ok()) checked = CheckOutput(pick->output);
+      if (!checked.ok()) return RefusedPick(version->layout(), group, checked);
       pick->first += stretch.first;
-      return pick;
+      if (pick->kind != CompactionPick::Kind::kWait) return pick;
+      if (!wait.has_value() || pick->delay < wait->delay) wait = std::move(pick);
     }
   }
-  return std::nullopt;
+  return wait;
 }
 
 }  // namespace bigtable

@@ -17,9 +17,10 @@
 
 namespace bigtable {
 
-// Nothing: no compaction is needed. FailedPrecondition: the policy's pick breaks a rule
-// (compaction/pick_check.h); the message names table, group and policy. Any thread.
-absl::StatusOr<std::optional<CompactionPick>> PickCompaction(const Tablet& tablet, size_t group);
+// Nothing: no compaction is needed. A wait: none is needed until then. FailedPrecondition: the
+// policy's pick breaks a rule (compaction/pick_check.h); the message names table, group and policy.
+// One thread at a time for a tablet.
+absl::StatusOr<std::optional<CompactionPick>> PickCompaction(Tablet* tablet, size_t group);
 
 }  // namespace bigtable
 

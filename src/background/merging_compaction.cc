@@ -1,10 +1,12 @@
 #include "background/merging_compaction.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/time/clock.h"
 
+#include "background/pick_output.h"
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "compaction/clipped_cursor.h"
@@ -17,6 +19,7 @@ namespace {
 
 std::vector<EventFile> EventFiles(const std::vector<Ref<SSTable>>& files) {
   std::vector<EventFile> events;
+  events.reserve(files.size());
   for (const Ref<SSTable>& file : files) {
     events.push_back({file->info().file_number, file->info().size});
   }
@@ -31,9 +34,22 @@ CompactionReason ReasonOf(const CompactionPick& pick, bool rewrite_all) {
     case CompactionPick::Kind::kDrop:
       return CompactionReason::kDrop;
     case CompactionPick::Kind::kMerge:
+    case CompactionPick::Kind::kWait:
       break;
   }
   return CompactionReason::kMerge;
+}
+
+// When the oldest deletion in the inputs was written; 0: there is none, or one has no time.
+int64_t OldestDeletion(const std::vector<SortedRun>& inputs) {
+  int64_t oldest = std::numeric_limits<int64_t>::max();
+  for (const SortedRun& run : inputs) {
+    for (const Ref<SSTable>& file : run.files) {
+      if (file->info().deletions() == 0) continue;
+      oldest = std::min(oldest, file->info().oldest_deletion);
+    }
+  }
+  return oldest == std::numeric_limits<int64_t>::max() ? 0 : oldest;
 }
 
 // The sequence number up to which the inputs, which were picked from the run `first_run` on, have
@@ -114,6 +130,7 @@ MergingCompaction::Plan MergingCompaction::MakePlan() {
   for (const Ref<SSTable>& file : plan.replaced) {
     plan.change.removed.push_back(file->info().file_number);
   }
+  plan.change.policy_state = pick_.state;
   plan.order = group.files->OldestOrder(plan.inputs.target);
   for (const Ref<SSTable>& file : plan.inputs.moved) {
     // Many have this order already, and METADATA should stay small.
@@ -128,6 +145,7 @@ CompactionEvent MergingCompaction::EventOf(const Plan& plan) const {
   event.time = absl::Now();
   event.location = LocationOf(*tablet_, *plan.layout, group_);
   event.reason = ReasonOf(pick_, rewrite_all_);
+  event.policy_reason = pick_.reason;
   event.is_major = plan.inputs.is_major;
   for (const SortedRun& run : plan.inputs.merged) {
     const std::vector<EventFile> files = EventFiles(run.files);
@@ -154,11 +172,16 @@ absl::Status MergingCompaction::Merge(const Plan& plan, const std::atomic<bool>*
       return unread.HasOlder(column_prefix, timestamp);
     };
   }
+  job.group = WithOutput(std::move(job.group), pick_.output);
+  job.target_file_size = pick_.output.file_size.value_or(job.target_file_size);
+  job.oldest_deletion = OldestDeletion(inputs.merged);
   job.rate_limiter = environment_.rate_limiter;
   job.cells_unfiltered = &outcome_.cells_unfiltered;
   job.cancelled = cancelled;
   job.limits = limits;
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
+  for (const Ref<SSTable>& file : inputs.between) job.split_at.push_back(file->info().smallest_key);
+  std::sort(job.split_at.begin(), job.split_at.end());
   BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, Write(plan, job));
   for (const SSTableInfo& info : written) outcome_.Add(info);
   BT_RETURN_IF_ERROR(Commit(plan, written));
@@ -190,6 +213,7 @@ absl::StatusOr<std::vector<SSTableInfo>> MergingCompaction::Write(const Plan& pl
 
 absl::Status MergingCompaction::Commit(const Plan& plan, const std::vector<SSTableInfo>& written) {
   std::vector<TabletFile> output;
+  output.reserve(written.size());
   for (const SSTableInfo& info : written) output.push_back({plan.order, info});
   absl::Status synced;
   if (!written.empty()) {

@@ -135,8 +135,14 @@ absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const GroupFlush
   // A memtable that is shared with the other half of a split may have rows of that half.
   const KeyRange& keys = immutable.tablet->keys();
   ClippedCursor clipped(&input, keys.begin(), keys.end());
-  return MakeCompactionJob(*immutable.tablet, *part.layout, immutable.group, false, part.now)
-      .Run(&clipped);
+  CompactionJob job =
+      MakeCompactionJob(*immutable.tablet, *part.layout, immutable.group, false, part.now);
+  for (const Ref<Memtable>& memtable : immutable.memtables) {
+    const int64_t time = memtable->oldest_deletion();
+    if (time == 0) continue;
+    job.oldest_deletion = job.oldest_deletion == 0 ? time : std::min(job.oldest_deletion, time);
+  }
+  return job.Run(&clipped);
 }
 
 // Once for all files: if they are small, this takes as long as writing one of them.

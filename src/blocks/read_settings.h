@@ -2,6 +2,8 @@
 #ifndef BIGTABLE_BLOCKS_READ_SETTINGS_H_
 #define BIGTABLE_BLOCKS_READ_SETTINGS_H_
 
+#include <cstdint>
+
 namespace bigtable {
 
 struct CallLimits;
@@ -13,6 +15,9 @@ struct ReadSettings {
   bool verify_checksums = false;
   // The read is traced: files and blocks are recorded in CurrentTrace().
   bool is_traced = false;
+  // How many reads of a single row this one stands for, if it is one of a sample: the files that it
+  // searches count them. 0: it is not counted.
+  uint32_t sampled_reads = 0;
   // Insert the blocks that were read into the block cache. False for a reader that reads everything
   // once.
   bool fill_cache = true;

@@ -135,6 +135,12 @@ CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const Compacti
     SortedRun pushed{Overlapping(from, Named(from, pick.files), {})};
     if (count < 2 || pushed.files.empty()) return inputs;
     SortedRun below{Overlapping(runs[pick.first + 1], {}, pushed.files)};
+    for (const Ref<SSTable>& file : runs[pick.first + 1].files) {
+      const bool is_within =
+          file->info().smallest_key > pushed.files.front()->info().smallest_key &&
+          file->info().largest_key < pushed.files.back()->info().largest_key;
+      if (is_within && !Contains(below.files, file.get())) inputs.between.push_back(file);
+    }
     inputs.merged.push_back(std::move(pushed));
     if (!below.files.empty()) inputs.merged.push_back(std::move(below));
   }

@@ -19,6 +19,9 @@ struct CompactionInputs {
   std::vector<SortedRun> merged;
   // These share no row with another input and become a part of the output unchanged. In key order.
   std::vector<Ref<SSTable>> moved;
+  // Files of the run that the output joins, which are no inputs, but lie between the first and the
+  // last of those that are pushed into it. The output has no file across one. In key order.
+  std::vector<Ref<SSTable>> between;
   // Removed without being read.
   std::vector<Ref<SSTable>> dropped;
   // No older file has entries of the merged rows, so all that their deletions hide is in the
@@ -32,9 +35,9 @@ struct CompactionInputs {
 
 // `runs` from new to old. With `rewrite_all` nothing is moved.
 //
-// Rows are kept together: a file that is pushed takes along all files of its run and of the next
-// run that share a row with it, directly or through another such file. Their entries could hide its
-// entries, or be hidden by them.
+// Rows are kept together: files that are pushed take along all files of their run and of the next
+// run that share a row with them, directly or through another such file. Their entries could hide
+// the others, or be hidden by them.
 CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const CompactionPick& pick,
                               bool rewrite_all);
 

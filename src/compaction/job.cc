@@ -64,6 +64,7 @@ class Outputs {
     paths_.push_back(path);
     writer_.emplace(std::move(file), std::move(path), number, job_->group);
     if (job_->budget != nullptr) writer_->ChargeTo(job_->budget);
+    writer_->SetOldestDeletion(job_->oldest_deletion);
     return absl::OkStatus();
   }
 

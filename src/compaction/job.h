@@ -38,6 +38,8 @@ struct CompactionJob {
   // A file ends at the end of a row once it has this size, at the end of a column at twice the
   // size, and anywhere at four times.
   uint64_t target_file_size = 64 << 20;
+  // When the oldest deletion among the entries was written (SSTableInfo::oldest_deletion).
+  int64_t oldest_deletion = 0;
   // Ascending keys. An output file ends before each, so that another file can be between two. Views
   // of keys that outlive the run.
   std::vector<std::string_view> split_at;

@@ -6,6 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "absl/time/time.h"
+
+#include "base/status.h"
 #include "base/strings.h"
 #include "compaction/policies.h"
 
@@ -31,15 +34,35 @@ absl::Status CheckPush(const GroupSummary& group, const CompactionPick& pick) {
     return Refusal("a push from run ", pick.first, " into the next: there are only ", runs,
                    " runs");
   }
-  if (pick.files.size() != 1) {
-    return Refusal("a push takes one file, and not ", pick.files.size());
-  }
+  if (pick.files.empty()) return Refusal("a push of no files");
   const std::vector<FileSummary>& files = group.runs[pick.first].files;
-  if (std::any_of(files.begin(), files.end(),
-                  [&](const FileSummary& file) { return file.number == pick.files.front(); })) {
-    return absl::OkStatus();
+  for (const uint64_t number : pick.files) {
+    if (std::none_of(files.begin(), files.end(),
+                     [&](const FileSummary& file) { return file.number == number; })) {
+      return Refusal("a push of file ", number, ", which is not in run ", pick.first);
+    }
   }
-  return Refusal("a push of file ", pick.files.front(), ", which is not in run ", pick.first);
+  return absl::OkStatus();
+}
+
+absl::Status CheckWait(const CompactionPick& pick) {
+  if (pick.delay <= absl::ZeroDuration()) {
+    return Refusal("a wait of ", absl::FormatDuration(pick.delay), ": it must be positive");
+  }
+  if (pick.state.has_value()) return Refusal("a wait with a state: it changes nothing");
+  return absl::OkStatus();
+}
+
+absl::Status CheckTexts(const CompactionPick& pick) {
+  if (pick.reason.size() > CompactionPick::kMostReason) {
+    return Refusal("a reason of ", pick.reason.size(), " bytes: at most ",
+                   CompactionPick::kMostReason);
+  }
+  if (pick.state.has_value() && pick.state->size() > CompactionPick::kMostState) {
+    return Refusal("a state of ", pick.state->size(), " bytes: at most ",
+                   CompactionPick::kMostState);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckDrop(const GroupSummary& group, const CompactionPick& pick) {
@@ -57,6 +80,7 @@ absl::Status CheckDrop(const GroupSummary& group, const CompactionPick& pick) {
 }  // namespace
 
 absl::Status CheckPick(const GroupSummary& group, const CompactionPick& pick) {
+  BT_RETURN_IF_ERROR(CheckTexts(pick));
   switch (pick.kind) {
     case CompactionPick::Kind::kMerge:
       return CheckMerge(group, pick);
@@ -64,6 +88,8 @@ absl::Status CheckPick(const GroupSummary& group, const CompactionPick& pick) {
       return CheckPush(group, pick);
     case CompactionPick::Kind::kDrop:
       return CheckDrop(group, pick);
+    case CompactionPick::Kind::kWait:
+      return CheckWait(pick);
   }
   return Refusal("a pick of unknown kind ", static_cast<int>(pick.kind));
 }

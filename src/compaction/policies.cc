@@ -40,7 +40,7 @@ std::unique_ptr<CompactionPolicy> MakePolicyOfStyle(CompactionStyle style, int f
   return std::make_unique<NoCompactionPolicy>();
 }
 
-std::unique_ptr<const GuardedPolicy> MakePolicy(const LocalityGroup& group) {
+std::unique_ptr<GuardedPolicy> MakePolicy(const LocalityGroup& group) {
   if (group.compaction_policy.empty()) {
     return std::make_unique<GuardedPolicy>(
         MakePolicyOfStyle(group.compaction, group.compaction_factor));
@@ -51,7 +51,23 @@ std::unique_ptr<const GuardedPolicy> MakePolicy(const LocalityGroup& group) {
   return std::make_unique<GuardedPolicy>(std::move(policy));
 }
 
-std::optional<CompactionPick> FifoPolicy::Pick(const GroupSummary& group) const {
+void SetOverlaps(GroupSummary* group) {
+  for (size_t i = 0; i < group->runs.size(); ++i) {
+    const bool is_oldest = i + 1 == group->runs.size();
+    const std::vector<FileSummary> none;
+    const std::vector<FileSummary>& older = is_oldest ? none : group->runs[i + 1].files;
+    auto first = older.begin();
+    for (FileSummary& file : group->runs[i].files) {
+      file.overlap_bytes = 0;
+      while (first != older.end() && first->largest_key < file.smallest_key) ++first;
+      for (auto f = first; f != older.end() && f->smallest_key <= file.largest_key; ++f) {
+        file.overlap_bytes += f->bytes;
+      }
+    }
+  }
+}
+
+std::optional<CompactionPick> FifoPolicy::Pick(const GroupSummary& group) {
   const auto is_expired = [&](const FileSummary& file) {
     return file.max_timestamp < group.expired_before;
   };
@@ -74,19 +90,14 @@ std::optional<CompactionPick> FifoPolicy::Pick(const GroupSummary& group) const 
 
 namespace {
 
-// The file of `from` with the fewest overlapping bytes in `to` for each of its own.
-size_t CheapestToPush(const RunSummary& from, const RunSummary& to) {
+// The file with the fewest overlapping bytes in the next run for each of its own.
+size_t CheapestToPush(const RunSummary& from) {
   size_t cheapest = 0;
   double least = 0;
-  auto below = to.files.begin();
   for (size_t i = 0; i < from.files.size(); ++i) {
     const FileSummary& file = from.files[i];
-    while (below != to.files.end() && below->largest_key < file.smallest_key) ++below;
-    uint64_t overlap = 0;
-    for (auto f = below; f != to.files.end() && f->smallest_key <= file.largest_key; ++f) {
-      overlap += f->bytes;
-    }
-    const double cost = static_cast<double>(overlap) / static_cast<double>(file.bytes + 1);
+    const double cost =
+        static_cast<double>(file.overlap_bytes) / static_cast<double>(file.bytes + 1);
     if (i == 0 || cost < least) {
       cheapest = i;
       least = cost;
@@ -97,7 +108,7 @@ size_t CheapestToPush(const RunSummary& from, const RunSummary& to) {
 
 }  // namespace
 
-std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) const {
+std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) {
   const std::vector<RunSummary>& runs = group.runs;
   const uint64_t small = kMaxFresh * group.flush_size;
   size_t fresh = 0;
@@ -108,7 +119,7 @@ std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) con
   for (size_t level = fresh; level + 1 < runs.size(); ++level) {
     const uint64_t most = std::max(runs[level + 1].bytes / fanout_, small);
     if (runs[level].bytes <= most) continue;
-    const size_t file = CheapestToPush(runs[level], runs[level + 1]);
+    const size_t file = CheapestToPush(runs[level]);
     return CompactionPick{.kind = CompactionPick::Kind::kPush,
                           .first = level,
                           .count = 2,
@@ -133,7 +144,7 @@ size_t SimilarFrom(const std::vector<RunSummary>& runs, size_t first) {
 
 }  // namespace
 
-std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) const {
+std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) {
   const std::vector<RunSummary>& runs = group.runs;
   if (runs.size() < 2) return std::nullopt;
 

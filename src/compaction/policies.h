@@ -1,6 +1,6 @@
 // The engine's compaction policies (bigtable::CompactionStyle). Their interface is public, so that
-// users can write their own: bigtable/compaction_policy.h. A policy has no state: the same runs
-// always give the same pick, also after a restart.
+// users can write their own: bigtable/compaction_policy.h. The engine's have no state: the same
+// runs always give the same pick, also after a restart.
 #ifndef BIGTABLE_COMPACTION_POLICIES_H_
 #define BIGTABLE_COMPACTION_POLICIES_H_
 
@@ -31,7 +31,7 @@ class GuardedPolicy final : public CompactionPolicy {
   explicit GuardedPolicy(absl::StatusOr<std::unique_ptr<CompactionPolicy>> policy)
       : error_(policy.status()), policy_(policy.ok() ? *std::move(policy) : nullptr) {}
 
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override {
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     std::optional<CompactionPick> pick;
     Call("CompactionPolicy::Pick", [&] { pick = policy_->Pick(group); });
     return error_.ok() ? pick : std::nullopt;
@@ -66,11 +66,14 @@ inline constexpr CompactionStyle kLastCompactionStyle = CompactionStyle::kNone;
 // allocation, and a lock and a search if it has a name. A name that is not registered gives a
 // policy that does nothing; databases with such a name open only read-only. So does one whose
 // factory throws, with that as its error().
-std::unique_ptr<const GuardedPolicy> MakePolicy(const LocalityGroup& group);
+std::unique_ptr<GuardedPolicy> MakePolicy(const LocalityGroup& group);
 // The name under which the policy of a style is registered.
 std::string_view NameOf(CompactionStyle style);
 // A policy of the engine; factor 0 is its default.
 std::unique_ptr<CompactionPolicy> MakePolicyOfStyle(CompactionStyle style, int factor);
+
+// Sets FileSummary::overlap_bytes of all files.
+void SetOverlaps(GroupSummary* group);
 
 // Whether RegisterCompactionPolicy takes a name of this form.
 bool IsPolicyName(std::string_view name);
@@ -96,7 +99,7 @@ class SizeTieredPolicy final : public CompactionPolicy {
   static constexpr uint64_t kRatio = 2;
 
   explicit SizeTieredPolicy(int width) : width_(static_cast<size_t>(width)) {}
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override;
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override;
 
  private:
   const size_t width_;
@@ -118,7 +121,7 @@ class LeveledPolicy final : public CompactionPolicy {
   static constexpr size_t kMaxFresh = 4;
 
   explicit LeveledPolicy(int fanout) : fanout_(static_cast<uint64_t>(fanout)) {}
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override;
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override;
 
  private:
   const uint64_t fanout_;
@@ -129,14 +132,14 @@ class LeveledPolicy final : public CompactionPolicy {
 // all.
 class FifoPolicy final : public CompactionPolicy {
  public:
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override;
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override;
   bool BoundsRuns() const override { return false; }
 };
 
 // Leaves every file unchanged until Database::Compact is called: to load data.
 class NoCompactionPolicy final : public CompactionPolicy {
  public:
-  std::optional<CompactionPick> Pick(const GroupSummary&) const override { return std::nullopt; }
+  std::optional<CompactionPick> Pick(const GroupSummary&) override { return std::nullopt; }
   bool DropsExpired() const override { return false; }
   bool BoundsRuns() const override { return false; }
 };

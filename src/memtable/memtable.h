@@ -110,6 +110,10 @@ class Memtable final : public RefCounted {
     }
     last_sequence_ = std::max(last_sequence_, sequence);
   }
+  // Records that an entry is a deletion, which was written at this time: microseconds since 1970.
+  void RecordDeletion(int64_t time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    if (oldest_deletion_ == 0 || time < oldest_deletion_) oldest_deletion_ = time;
+  }
   // Records that a batch which has an entry in here ends with this sequence number, in here or in
   // another memtable.
   void RecordBatchEnd(SequenceNumber last) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
@@ -151,6 +155,9 @@ class Memtable final : public RefCounted {
   SequenceNumber first_sequence() const { return first_sequence_.load(std::memory_order_relaxed); }
   // The largest. Only for the writer, or once the memtable is immutable.
   SequenceNumber last_sequence() const { return last_sequence_; }
+  // The time of the oldest deletion in it; 0: it has none. Only for the writer, or once the
+  // memtable is immutable.
+  int64_t oldest_deletion() const { return oldest_deletion_; }
   // The last mutation of the batches that have entries in here, or of those in here if that is
   // later. What is kept of this memtable is kept with all mutations up to that one. Only for the
   // writer, or once the memtable is immutable.
@@ -282,6 +289,7 @@ class Memtable final : public RefCounted {
   uint64_t random_ ABSL_GUARDED_BY(server_writer) = 0x9e3779b97f4a7c15;
   std::vector<Ref<const RefCounted>> owners_ ABSL_GUARDED_BY(server_writer);
   SequenceNumber last_sequence_ = 0;
+  int64_t oldest_deletion_ = 0;
   SequenceNumber batch_end_ = 0;
   FamilyBytes families_;
 

@@ -26,6 +26,7 @@ constexpr std::string_view kBeginRow = "begin_row";
 constexpr std::string_view kPending = "pending";
 constexpr std::string_view kMerging = "merging";
 constexpr std::string_view kLastTimestamp = "last_timestamp";
+constexpr std::string_view kPolicyOf = "policy/";
 
 std::string FileColumn(uint32_t group_id, uint64_t number) { return Cat(group_id, "/", number); }
 
@@ -72,12 +73,12 @@ absl::StatusOr<TabletFile> TakeFile(Decoder* in) {
   return file;
 }
 
-absl::Status CheckVersion(Decoder* in, char known = kVersion) {
+absl::Status CheckVersion(Decoder* in, uint8_t known = kVersion) {
   const uint8_t version = in->Byte();
   if (!in->ok()) return absl::DataLossError("no version");
   if (version == known) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      Cat("format version ", version, "; this program knows ", static_cast<int>(known)));
+      Cat("format version ", version, "; this program knows ", known));
 }
 
 }  // namespace
@@ -192,6 +193,7 @@ std::string EncodeContents(const TabletState& state) {
     change.group_id = id;
     change.added = group.files;
     change.redo = group.redo;
+    if (!group.policy_state.empty()) change.policy_state = group.policy_state;
     operations += EncodeChange(change);
   }
   TabletChange change;
@@ -233,6 +235,11 @@ std::string EncodeChange(const TabletChange& change) {
     AppendVarint64(&value, change.redo->log_synced);
     AppendSet(&operations, kRedo, Cat(change.group_id), value);
   }
+  if (change.policy_state.has_value()) {
+    std::string value(1, kVersion);
+    AppendLengthPrefixed(&value, *change.policy_state);
+    AppendSet(&operations, kInfo, Cat(kPolicyOf, change.group_id), value);
+  }
   if (change.last_timestamp > 0) {
     std::string value(1, kVersion);
     AppendVarint64(&value, static_cast<uint64_t>(change.last_timestamp));
@@ -272,6 +279,10 @@ absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std
     const std::optional<std::string>& end = state->rows.end();
     if (end.has_value() && begin >= *end) return bad("the tablet ends before it begins");
     state->rows = end.has_value() ? RowRange::RightOpen(begin, *end) : RowRange::StartingAt(begin);
+  } else if (family == kInfo && qualifier.starts_with(kPolicyOf)) {
+    std::string_view text = qualifier.substr(kPolicyOf.size());
+    if (!TakeNumber(&text, &group_id) || !text.empty()) return bad("no group");
+    state->groups[static_cast<uint32_t>(group_id)].policy_state = in.LengthPrefixed();
   } else if (family == kInfo && qualifier == kLastTimestamp) {
     state->last_timestamp = static_cast<int64_t>(in.Varint());
   }

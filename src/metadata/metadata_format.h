@@ -10,6 +10,7 @@
 //
 //   file:<group>/<number>   an SSTable: version 1 | order | SSTableInfo
 //   redo:<group>            the group's redo point: version 1 | sequence | server | log synced
+//   info:policy/<group>     version 1 | the state that the group's compaction policy has left
 //   info:begin_row          version 1 | the tablet's first row; a tablet without it has all rows
 //                           before its end
 //   info:pending            version 1: the tablet is the left child of a split, and exists only if

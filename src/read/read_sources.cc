@@ -152,6 +152,10 @@ void ReadSources::SeekPlanned(std::string_view row_prefix) {
     cursor->SeekRow(row_prefix);
     if (!cursor->status().ok() && cursor->FailedBehind(row_prefix)) [[unlikely]]
       continue;
+    if (settings_.sampled_reads != 0) [[unlikely]] {
+      cursor->table()->row_reads().Count(settings_.sampled_reads,
+                                         cursor->valid() && BeginsWith(cursor->key(), row_prefix));
+    }
     AddIfInRow(cursor, row_prefix);
   }
   planned_.clear();

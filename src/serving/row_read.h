@@ -73,6 +73,7 @@ template <typename Sink>
   if (read->sample != nullptr) [[unlikely]] {
     read->sample->tablet = Ref<TabletCounters>(tablet.counters());
     spec.settings.is_traced = read->sample->trace != nullptr;
+    spec.settings.sampled_reads = static_cast<uint32_t>(read->sample->weight);
   }
   FilterEvaluator filter(spec);
   BT_RETURN_IF_ERROR(filter.Begin(pinned.budget()));

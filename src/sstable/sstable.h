@@ -40,6 +40,22 @@
 
 namespace bigtable {
 
+// How often reads of a single row have searched a file, estimated by a sample. Thread-safe.
+class RowReads {
+ public:
+  uint64_t all() const { return all_.load(std::memory_order_relaxed); }
+  uint64_t useless() const { return useless_.load(std::memory_order_relaxed); }
+  // A read of the sample, which stands for `weight` reads. `found`: the file has the row.
+  void Count(uint64_t weight, bool found) {
+    all_.fetch_add(weight, std::memory_order_relaxed);
+    if (!found) useless_.fetch_add(weight, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<uint64_t> all_{0};
+  std::atomic<uint64_t> useless_{0};
+};
+
 class SSTable final : public RefCounted {
  public:
   struct Options {
@@ -78,6 +94,7 @@ class SSTable final : public RefCounted {
   }
 
   const SSTableInfo& info() const { return info_; }
+  RowReads& row_reads() const { return row_reads_; }
   const std::string& path() const { return path_; }
   // Requires is_open(). Its `info` is empty, because info() has it.
   const SSTableProperties& properties() const {
@@ -167,6 +184,7 @@ class SSTable final : public RefCounted {
   const SSTableInfo info_;
   const std::string path_;
   const Options options_;
+  mutable RowReads row_reads_;
   mutable BudgetCharge charge_;
   mutable LimitedMutex open_mutex_;               // held while it is opened
   mutable std::unique_ptr<FilePool::Hold> hold_;  // under open_mutex_, until it is open

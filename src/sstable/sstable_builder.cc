@@ -44,6 +44,8 @@ class SSTableBuilder::Impl {
     Charge(memory());
   }
 
+  void SetOldestDeletion(int64_t micros) { oldest_deletion_ = micros; }
+
   absl::Status Add(std::string_view key, std::string_view value) {
     if (status_.ok()) status_ = AddEntry(key, value);
     return status_;
@@ -139,6 +141,7 @@ class SSTableBuilder::Impl {
     SSTableProperties properties = properties_.Finish(block_.last_key());
     properties.info.file_number = file_number_;
     properties.info.identity = identity_;
+    if (properties.info.deletions() > 0) properties.info.oldest_deletion = oldest_deletion_;
     properties.compression = group_.compression;
     properties.data_size = blocks_.offset();
     properties.blocks = blocks_.blocks();
@@ -181,6 +184,7 @@ class SSTableBuilder::Impl {
   const uint64_t file_number_;
   const LocalityGroup group_;
   const uint64_t identity_;
+  int64_t oldest_deletion_ = 0;
   BlockWriter blocks_;
   BlockBuilder block_;
   uint64_t finished_blocks_ = 0;
@@ -204,6 +208,8 @@ SSTableBuilder::SSTableBuilder(std::unique_ptr<WritableFile> file, std::string p
 SSTableBuilder::~SSTableBuilder() = default;
 
 void SSTableBuilder::ChargeTo(MemoryBudget* budget) { impl_->ChargeTo(budget); }
+
+void SSTableBuilder::SetOldestDeletion(int64_t micros) { impl_->SetOldestDeletion(micros); }
 
 absl::Status SSTableBuilder::Add(std::string_view key, std::string_view value) {
   return impl_->Add(key, value);

@@ -57,6 +57,9 @@ class SSTableBuilder {
   // Charges its memory to `budget`, which outlives it. Call it before the first entry.
   void ChargeTo(MemoryBudget* budget);
 
+  // What SSTableInfo::oldest_deletion is if there is a deletion among the entries.
+  void SetOldestDeletion(int64_t micros);
+
   // Adds an entry. Internal if `key` is not well formed or not above the last one, or if `value`
   // does not fit into a block. After an error every further call returns the same error.
   absl::Status Add(std::string_view key, std::string_view value);

@@ -27,6 +27,8 @@ class SSTableCursor final : public EntryCursor {
   explicit SSTableCursor(const SSTable* table, ReadSettings settings = {})
       : table_(table), settings_(settings) {}
 
+  const SSTable* table() const { return table_; }
+
   // `target` must not be a view into this cursor's own key.
   void Seek(std::string_view target) override;
   // For a row that, according to SSTable::LookUpRow, begins in this block or is not in the table:

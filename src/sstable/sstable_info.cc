@@ -1,12 +1,13 @@
 // An encoded SSTableInfo, as stored in METADATA and in the properties of a file:
 //
-//   u8 version (2); u64 identity, fixed; then varints: file number, size, smallest and largest
+//   u8 version (3); u64 identity, fixed; then varints: file number, size, smallest and largest
 //   sequence, smallest and largest timestamp (zigzag), entries, cell, column and row deletions, raw
 //   bytes; then the smallest and the largest key, each with its length first; then the number of
-//   families, and for each its name, length first, and its bytes. Version 1 has no families.
+//   families, and for each its name, length first, and its bytes; then the time of the oldest
+//   deletion (zigzag). Version 2 does not have that time, version 1 no families either.
 //
 // The log record, SSTable block or properties block around it has the checksum. Worked example: a
-// file 2 of 3 bytes without entries begins 02 | 8 bytes of identity | 02 03 00 00 ...
+// file 2 of 3 bytes without entries begins 03 | 8 bytes of identity | 02 03 00 00 ...
 #include "sstable/sstable_info.h"
 
 #include "absl/status/status.h"
@@ -16,7 +17,8 @@
 
 namespace bigtable {
 namespace {
-constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersion = 3;
+constexpr uint8_t kVersionWithoutDeletionTime = 2;
 constexpr uint8_t kVersionWithoutFamilies = 1;
 }  // namespace
 
@@ -41,6 +43,7 @@ void SSTableInfo::EncodeTo(std::string* out) const {
     AppendLengthPrefixed(out, family.name);
     AppendVarint64(out, family.bytes);
   }
+  AppendVarint64(out, ZigZag(oldest_deletion));
 }
 
 absl::StatusOr<SSTableInfo> SSTableInfo::Decode(std::string_view bytes) {
@@ -72,6 +75,7 @@ absl::StatusOr<SSTableInfo> SSTableInfo::Decode(std::string_view bytes) {
       family.bytes = decoder.Varint();
     }
   }
+  if (version > kVersionWithoutDeletionTime) info.oldest_deletion = UnZigZag(decoder.Varint());
   if (version == 0 || !decoder.ok() || !decoder.at_end()) {
     return absl::DataLossError(
         Cat("the description of an SSTable does not decode: ", Quoted(bytes)));

@@ -37,7 +37,10 @@ struct SSTableInfo {
   uint64_t cell_deletions = 0;
   uint64_t column_deletions = 0;
   uint64_t row_deletions = 0;  // and of families
-  uint64_t raw_bytes = 0;      // of keys and values, before prefix and other compression
+  // When the oldest deletion in it was written, or earlier, in microseconds since 1970. 0: it has
+  // no deletion, or the time is not known.
+  int64_t oldest_deletion = 0;
+  uint64_t raw_bytes = 0;  // of keys and values, before prefix and other compression
   // The part of `raw_bytes` of each family, by name; deletions of rows belong to none. Storage is
   // charged by these without opening the file (tablet/storage_usage.h).
   struct FamilyBytes {

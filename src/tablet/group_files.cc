@@ -11,7 +11,7 @@
 namespace bigtable {
 
 GroupFiles::GroupFiles(const GroupState& state, std::vector<Ref<SSTable>> tables)
-    : redo_(state.redo) {
+    : redo_(state.redo), policy_state_(state.policy_state) {
   ABSL_ASSERT(tables.size() == state.files.size() && "one table for each file");
   files_.reserve(tables.size());
   for (size_t i = 0; i < tables.size(); ++i) {
@@ -20,7 +20,7 @@ GroupFiles::GroupFiles(const GroupState& state, std::vector<Ref<SSTable>> tables
 }
 
 GroupState GroupFiles::State() const {
-  GroupState state{.redo = redo_, .files = {}};
+  GroupState state{.redo = redo_, .files = {}, .policy_state = policy_state_};
   for (const File& file : files_) state.files.push_back({file.order, file.table->info()});
   return state;
 }
@@ -80,6 +80,7 @@ Ref<const GroupFiles> GroupFiles::After(const TabletChange& change,
                                         const std::vector<Ref<SSTable>>& added) const {
   auto next = MakeRef<GroupFiles>();
   next->redo_ = change.redo.value_or(redo_);
+  next->policy_state_ = change.policy_state.value_or(policy_state_);
   ABSL_ASSERT(next->redo_.sequence >= redo_.sequence && "a redo point moves back");
   for (const File& file : files_) {
     const uint64_t number = file.table->info().file_number;
@@ -106,6 +107,7 @@ Ref<const GroupFiles> GroupFiles::After(const TabletChange& change,
 Ref<const GroupFiles> GroupFiles::Within(const KeyRange& keys) const {
   auto part = MakeRef<GroupFiles>();
   part->redo_ = redo_;
+  part->policy_state_ = policy_state_;
   for (const File& file : files_) {
     if (keys.Overlaps(file.table->info())) part->files_.push_back(file);
   }

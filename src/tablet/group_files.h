@@ -1,5 +1,6 @@
-// The SSTables of a locality group of a tablet, each with its order among the sorted runs, and the
-// group's redo point: a GroupState whose files are open, or are opened at their first use.
+// The SSTables of a locality group of a tablet, each with its order among the sorted runs, the
+// group's redo point, and the state of its compaction policy: a GroupState whose files are open, or
+// are opened at their first use.
 //
 // Immutable, and part of a version (tablet_version.h). The next GroupFiles is made from this one
 // and the change that was committed to METADATA. So reads see the files that METADATA names.
@@ -7,6 +8,7 @@
 #define BIGTABLE_TABLET_GROUP_FILES_H_
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,7 @@ class GroupFiles final : public RefCounted {
 
   const std::vector<File>& files() const { return files_; }
   const RedoPoint& redo() const { return redo_; }
+  const std::string& policy_state() const { return policy_state_; }
   GroupState State() const;
   // The size of a file; 0 if the group does not have it.
   uint64_t BytesOf(uint64_t number) const;
@@ -57,6 +60,7 @@ class GroupFiles final : public RefCounted {
  private:
   std::vector<File> files_;
   RedoPoint redo_;
+  std::string policy_state_;
 };
 
 // The SSTables of `files`, one for each. `is_deferred`: each is opened at its first use. Errors of

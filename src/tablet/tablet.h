@@ -50,6 +50,7 @@
 #include "tablet/file_estimates.h"
 #include "tablet/file_quarantine.h"
 #include "tablet/group_files.h"
+#include "tablet/group_policies.h"
 #include "tablet/key_range.h"
 #include "tablet/tablet_environment.h"
 #include "tablet/tablet_state.h"
@@ -125,6 +126,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   const TabletFlags& flags() const { return flags_; }
   const FileEstimates& estimates() const { return estimates_; }
   const FileQuarantine& quarantine() const { return quarantine_; }
+  GroupPolicies* policies() { return &policies_; }
   TabletCounters* counters() const { return counters_.get(); }
 
   // --- For the writer ---
@@ -220,6 +222,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   FileEstimates estimates_{&keys_};
   FileQuarantine quarantine_;
+  GroupPolicies policies_;
 
   mutable Mutex mutex_;  // held briefly, while a version is replaced
   Published<TabletVersion> version_;

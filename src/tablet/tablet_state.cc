@@ -19,6 +19,7 @@ void ApplyChange(const TabletChange& change, TabletState* state) {
   });
   group.files.insert(group.files.end(), change.added.begin(), change.added.end());
   if (change.redo.has_value()) group.redo = *change.redo;
+  if (change.policy_state.has_value()) group.policy_state = *change.policy_state;
   state->last_timestamp = std::max(state->last_timestamp, change.last_timestamp);
 }
 

@@ -43,6 +43,7 @@ struct RedoPoint {
 struct GroupState {
   RedoPoint redo;
   std::vector<TabletFile> files;
+  std::string policy_state = {};  // CompactionPick::state
 };
 
 struct TabletState {
@@ -61,6 +62,7 @@ struct TabletChange {
   std::vector<TabletFile> added;  // new files, and files that get another order
   std::vector<uint64_t> removed;  // file numbers
   std::optional<RedoPoint> redo;
+  std::optional<std::string> policy_state;
   int64_t last_timestamp = 0;
 };
 

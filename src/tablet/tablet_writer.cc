@@ -76,6 +76,7 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
         key_.resize(row_size);
         AppendNoFamily(&key_, layout_->groups[group].id);
         AppendTrailer(&key_, 0, version, operation.kind);
+        RecordDeletion(group, server_timestamp, replay);
         Add(group, sequence, {}, owner);
       }
       continue;
@@ -84,12 +85,13 @@ void TabletWriter::Insert(std::string_view row, std::string_view operations,
     if (family == nullptr) continue;
     FamilySlot& slot = slots_[static_cast<size_t>(family - layout_->families.data())];
     const size_t group = slot.group;
+    const bool is_deletion = TraitsOf(operation.kind).is_deletion;
     if (!replay) {
-      slot.counters->Count(!TraitsOf(operation.kind).is_deletion,
-                           operation.qualifier.size() + operation.value.size());
+      slot.counters->Count(!is_deletion, operation.qualifier.size() + operation.value.size());
     } else if (sequence <= replay_after_[group]) {
       continue;
     }
+    if (is_deletion) RecordDeletion(group, server_timestamp, replay);
     if (ScopeOf(operation.kind) == EntryScope::kFamily) {
       AppendNoColumn(&key_, operation.family);
     } else {
@@ -109,6 +111,15 @@ void TabletWriter::AddOfFamily(const FamilyLayout& family, FamilySlot* slot,
   }
   slot->in_memtable->Add(key_.size() + value.size());
   Add(slot->group, sequence, value, owner);
+}
+
+// A mutation that takes no timestamp of the server may have an old one, which is all that is known
+// of it when it is replayed.
+void TabletWriter::RecordDeletion(size_t group, int64_t server_timestamp, bool replay) {
+  Memtable* const memtable = active_[group];
+  if (replay) return memtable->RecordDeletion(std::max<int64_t>(server_timestamp, 1));
+  if (memtable->oldest_deletion() != 0) return;
+  memtable->RecordDeletion(absl::ToUnixMicros(environment_->clock->Now()));
 }
 
 void TabletWriter::EndBatch(SequenceNumber first, SequenceNumber last) {

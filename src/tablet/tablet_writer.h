@@ -106,6 +106,9 @@ class TabletWriter {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   void Add(size_t group, SequenceNumber sequence, std::string_view value, const RefCounted* owner)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  // For SSTableInfo::oldest_deletion.
+  void RecordDeletion(size_t group, int64_t server_timestamp, bool replay)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   const TabletEnvironment* const environment_;
   TabletCounters* const counters_;

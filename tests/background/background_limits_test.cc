@@ -256,7 +256,7 @@ TEST_F(GivenUpFlushTest, AFlushOfAServerThatRefusesWritesFailsNoMore) {
 // Merges the first two runs of three.
 class FirstTwoPolicy final : public CompactionPolicy {
  public:
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override {
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     if (group.runs.size() != 3) return std::nullopt;
     return CompactionPick{.first = 0, .count = 2};
   }

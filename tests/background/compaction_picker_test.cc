@@ -29,7 +29,7 @@ class ShownPolicy final : public CompactionPolicy {
   static inline bool drops_expired = true;
   static inline std::optional<CompactionPick> pick;
 
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override {
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     shown = group;
     return group.reaches_oldest ? pick : std::nullopt;
   }
@@ -72,7 +72,7 @@ class CompactionPickerTest : public DatabaseFixture {
     return layout->groups[0].name == "g" ? 0 : 1;
   }
   const GroupSummary& Look() {
-    picked_ = PickCompaction(*TheTablet(), TheGroup());
+    picked_ = PickCompaction(TheTablet().get(), TheGroup());
     EXPECT_OK(picked_.status());
     return ShownPolicy::shown;
   }
@@ -106,6 +106,68 @@ TEST_F(CompactionPickerTest, ARunIsShownWithItsFiles) {
     EXPECT_EQ(file.max_sequence, FileOf(i).max_sequence);
     EXPECT_EQ(file.has_wide_deletions, i == 0);
   }
+}
+
+TEST_F(CompactionPickerTest, ThePolicyIsToldWhereAndWhenItIsAsked) {
+  WriteRun({{"a", kNow}});
+  const GroupSummary& shown = Look();
+  EXPECT_EQ(shown.table, "t");
+  EXPECT_EQ(shown.locality_group, "g");
+  EXPECT_EQ(shown.rows, RowRange());
+  EXPECT_EQ(shown.now, absl::FromUnixMicros(kNow));
+  EXPECT_EQ(shown.sequence, shown.runs[0].files[0].max_sequence);
+  EXPECT_EQ(shown.state, "");
+  clock_.Set(kNow + 7);
+  Set(table_, "b", "f:q", kNow, "value");
+  EXPECT_EQ(Look().now, absl::FromUnixMicros(kNow + 7));
+  EXPECT_GT(shown.sequence, shown.runs[0].files[0].max_sequence);
+  ASSERT_OK(database_->SplitTablet("t", "m"));
+  EXPECT_EQ(Look().rows.end(), "m");
+}
+
+TEST_F(CompactionPickerTest, TheBytesBelowAFileAreShown) {
+  WriteRun({{"a", kNow}, {"b", kNow}});
+  WriteRun({{"x", kNow}, {"y", kNow}});
+  WriteRun({{"b", kNow}, {"c", kNow}});
+  const GroupSummary& shown = Look();
+  // Files that do not overlap are one run.
+  ASSERT_EQ(shown.runs.size(), 2u);
+  ASSERT_EQ(shown.runs[0].files.size(), 2u);
+  EXPECT_EQ(shown.runs[0].files[0].overlap_bytes, shown.runs[1].files[0].bytes);
+  EXPECT_EQ(shown.runs[0].files[1].overlap_bytes, 0u);
+  EXPECT_EQ(shown.runs[1].files[0].overlap_bytes, 0u);
+}
+
+// One read in 64 counts, 64 times.
+TEST_F(CompactionPickerTest, ReadsOfRowsAreCountedByFile) {
+  constexpr int kReads = 64 * 20;
+  WriteRun({{"a", kNow}, {"c", kNow}});
+  WriteRun({{"a", kNow}, {"b", kNow}});
+  const auto read = [&](std::string_view row) {
+    for (int i = 0; i < kReads; ++i) ASSERT_OK(table_->ReadRow(row));
+  };
+  read("a");
+  const GroupSummary& shown = Look();
+  for (const size_t run : {0, 1}) {
+    EXPECT_NEAR(static_cast<double>(shown.runs[run].files[0].row_reads), kReads, 128);
+    EXPECT_EQ(shown.runs[run].files[0].useless_row_reads, 0u);
+  }
+  // The filter excludes the other file, and both for a row that does not exist.
+  read("b");
+  read("bb");
+  Look();
+  EXPECT_NEAR(static_cast<double>(shown.runs[0].files[0].row_reads), 2 * kReads, 192);
+  EXPECT_NEAR(static_cast<double>(shown.runs[1].files[0].row_reads), kReads, 128);
+  EXPECT_EQ(shown.runs[0].files[0].useless_row_reads, 0u);
+
+  // Without a filter a file is searched in vain.
+  ASSERT_OK(database_->SetLocalityGroup(
+      "t", "g", {.filter = FilterKind::kNone, .compaction_policy = "shown"}));
+  WriteRun({{"a", kNow}, {"c", kNow}});
+  read("b");
+  Look();
+  EXPECT_NEAR(static_cast<double>(shown.runs[0].files[0].row_reads), kReads, 128);
+  EXPECT_EQ(shown.runs[0].files[0].useless_row_reads, shown.runs[0].files[0].row_reads);
 }
 
 // Each entry of a row that an older run has, and each deletion, frees an entry there.
@@ -164,7 +226,7 @@ TEST_F(CompactionPickerTest, APickBehindAQuarantinedFileIsOfTheRunsThatThePolicy
   ShownPolicy::pick = CompactionPick{.first = 0, .count = 3};
   EXPECT_STATUS(kFailedPrecondition,
                 "compaction policy \"shown\" has made a bad pick for table \"t\"",
-                PickCompaction(*TheTablet(), TheGroup()).status());
+                PickCompaction(TheTablet().get(), TheGroup()).status());
 }
 
 // Their garbage cannot be freed by a merge.

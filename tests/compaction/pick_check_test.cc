@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "compaction/policies.h"
@@ -64,7 +65,7 @@ TEST_F(PickCheckTest, AMergeIsOfTwoRunsOrMoreThatThereAre) {
   }
 }
 
-TEST_F(PickCheckTest, APushIsOfOneFileOfARunWithAnotherBelow) {
+TEST_F(PickCheckTest, APushIsOfFilesOfARunWithAnotherBelow) {
   const auto check = [](size_t runs, size_t first, const std::vector<uint64_t>& files) {
     return CheckPick(Group(std::vector<uint64_t>(runs, 1)),
                      {.kind = Kind::kPush, .first = first, .files = files});
@@ -75,9 +76,12 @@ TEST_F(PickCheckTest, APushIsOfOneFileOfARunWithAnotherBelow) {
   EXPECT_STATUS(kFailedPrecondition, "there are only 3 runs", check(3, 2, {3}));
   EXPECT_STATUS(kFailedPrecondition, "there are only 1 runs", check(1, 0, {1}));
   EXPECT_STATUS(kFailedPrecondition, "there are only 0 runs", check(0, 0, {1}));
-  EXPECT_STATUS(kFailedPrecondition, "one file, and not 0", check(3, 0, {}));
-  EXPECT_STATUS(kFailedPrecondition, "one file, and not 2", check(3, 0, {1, 2}));
+  EXPECT_STATUS(kFailedPrecondition, "a push of no files", check(3, 0, {}));
+  EXPECT_STATUS(kFailedPrecondition, "file 2, which is not in run 0", check(3, 0, {1, 2}));
   EXPECT_STATUS(kFailedPrecondition, "file 2, which is not in run 0", check(3, 0, {2}));
+  GroupSummary group = Group({1, 1});
+  group.runs[0].files.push_back({.number = 9});
+  EXPECT_OK(CheckPick(group, {.kind = Kind::kPush, .first = 0, .files = {1, 9}}));
 }
 
 TEST_F(PickCheckTest, ADropIsOfExpiredFiles) {
@@ -94,6 +98,32 @@ TEST_F(PickCheckTest, ADropIsOfExpiredFiles) {
   EXPECT_STATUS(kFailedPrecondition, "file 9, which has not expired or does not exist", check({9}));
   group.runs[1].files[0].max_timestamp = 100;
   EXPECT_STATUS(kFailedPrecondition, "file 2, which has not expired", check({2}));
+}
+
+TEST_F(PickCheckTest, AWaitHasADelayAndLeavesNoState) {
+  const GroupSummary group = Group({1, 1});
+  EXPECT_OK(CheckPick(group, {.kind = Kind::kWait, .delay = absl::Nanoseconds(1)}));
+  EXPECT_STATUS(kFailedPrecondition, "a wait of 0: it must be positive",
+                CheckPick(group, {.kind = Kind::kWait}));
+  EXPECT_STATUS(kFailedPrecondition, "a wait of -1s",
+                CheckPick(group, {.kind = Kind::kWait, .delay = absl::Seconds(-1)}));
+  EXPECT_STATUS(kFailedPrecondition, "a wait with a state",
+                CheckPick(group, {.kind = Kind::kWait, .delay = absl::Seconds(1), .state = "s"}));
+}
+
+TEST_F(PickCheckTest, ReasonsAndStatesAreShort) {
+  const GroupSummary group = Group({1, 1});
+  const auto check = [&](size_t reason, size_t state) {
+    return CheckPick(group, {.first = 0,
+                             .count = 2,
+                             .reason = std::string(reason, 'r'),
+                             .state = std::string(state, 's')});
+  };
+  EXPECT_OK(check(CompactionPick::kMostReason, CompactionPick::kMostState));
+  EXPECT_STATUS(kFailedPrecondition, "a reason of 257 bytes: at most 256",
+                check(CompactionPick::kMostReason + 1, 0));
+  EXPECT_STATUS(kFailedPrecondition, "a state of 4097 bytes: at most 4096",
+                check(0, CompactionPick::kMostState + 1));
 }
 
 TEST_F(PickCheckTest, APickOfAnotherKindIsRefused) {
@@ -185,13 +215,20 @@ TEST_F(PickCheckTest, LeveledPushesTheFileWithTheFewestBytesBelow) {
                          {.number = 5, .bytes = 100, .smallest_key = "c", .largest_key = "c"},
                          {.number = 6, .bytes = 100, .smallest_key = "f", .largest_key = "g"},
                          {.number = 7, .bytes = 100, .smallest_key = "i", .largest_key = "j"}};
+  SetOverlaps(&group);
+  EXPECT_EQ(group.runs[0].files[0].overlap_bytes, 200u);
+  EXPECT_EQ(group.runs[0].files[1].overlap_bytes, 100u);
+  EXPECT_EQ(group.runs[0].files[2].overlap_bytes, 200u);
+  EXPECT_EQ(group.runs[1].files[0].overlap_bytes, 0u);
   // 200 below 100, 100 below 100, and 200 below 300.
   EXPECT_EQ(Text(LeveledPolicy(10).Pick(group)), "push 0+2 3");
   group.runs[0].files[1].smallest_key = "ca";
   group.runs[0].files[1].largest_key = "e";
+  SetOverlaps(&group);
   EXPECT_EQ(Text(LeveledPolicy(10).Pick(group)), "push 0+2 2");
   group.runs[0].files[1].largest_key = "f";
   group.runs[1].files[2].bytes = 60;
+  SetOverlaps(&group);
   EXPECT_EQ(Text(LeveledPolicy(10).Pick(group)), "push 0+2 3");
 }
 

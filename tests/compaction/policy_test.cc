@@ -12,9 +12,11 @@
 #include <deque>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "compaction/policies.h"
@@ -23,7 +25,7 @@
 namespace bigtable {
 namespace {
 
-std::string PickText(const CompactionPolicy& policy, const GroupSummary& group) {
+std::string PickText(CompactionPolicy&& policy, const GroupSummary& group) {
   const std::optional<CompactionPick> pick = policy.Pick(group);
   if (!pick.has_value()) return "nothing\n";
   switch (pick->kind) {
@@ -35,6 +37,8 @@ std::string PickText(const CompactionPolicy& policy, const GroupSummary& group) 
                           " into run ", pick->first + pick->count - 1, "\n");
     case CompactionPick::Kind::kDrop:
       return absl::StrCat("drop files ", absl::StrJoin(pick->files, " "), "\n");
+    case CompactionPick::Kind::kWait:
+      return absl::StrCat("wait ", absl::FormatDuration(pick->delay), "\n");
   }
   return "unknown kind\n";
 }
@@ -48,7 +52,7 @@ std::string After(const std::string& text, char mark) {
 
 std::string PickSizeTiered(const TextCommand& command) {
   if (command.name != "size-tiered") return "unknown command";
-  const SizeTieredPolicy policy(
+  SizeTieredPolicy policy(
       static_cast<int>(command.Number("width", SizeTieredPolicy::kDefaultWidth)));
   GroupSummary group;
   for (const std::string& word : command.words()) {
@@ -59,13 +63,12 @@ std::string PickSizeTiered(const TextCommand& command) {
         group.runs.end(), count,
         RunSummary{.bytes = NumberFrom(size), .garbage_bytes = NumberFrom(After(size, '/'))});
   }
-  return PickText(policy, group);
+  return PickText(std::move(policy), group);
 }
 
 std::string PickLeveled(const TextCommand& command) {
   if (command.name != "leveled") return "unknown command";
-  const LeveledPolicy policy(
-      static_cast<int>(command.Number("fanout", LeveledPolicy::kDefaultFanout)));
+  LeveledPolicy policy(static_cast<int>(command.Number("fanout", LeveledPolicy::kDefaultFanout)));
   GroupSummary group;
   group.flush_size = static_cast<uint64_t>(command.Number("flush"));
   std::deque<std::string> keys;  // memory of the summary's views
@@ -85,7 +88,8 @@ std::string PickLeveled(const TextCommand& command) {
       run.files.push_back(file);
     }
   }
-  return PickText(policy, group);
+  SetOverlaps(&group);
+  return PickText(std::move(policy), group);
 }
 
 std::string PickFifo(const TextCommand& command) {

@@ -31,7 +31,7 @@ class MergeOldestPolicy final : public CompactionPolicy {
   static inline std::atomic<uint64_t> entries = 0, deletions = 0;
   static inline std::atomic<bool> in_order = true;  // sequence numbers fall from run to run
 
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override {
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     entries = deletions = 0;
     uint64_t newer = UINT64_MAX;
     for (const RunSummary& run : group.runs) {
@@ -53,7 +53,7 @@ class GivenPickPolicy final : public CompactionPolicy {
  public:
   static inline std::atomic<int> calls = 0;
 
-  std::optional<CompactionPick> Pick(const GroupSummary&) const override {
+  std::optional<CompactionPick> Pick(const GroupSummary&) override {
     ++calls;
     return CompactionPick{.first = 5, .count = 100};
   }
@@ -231,8 +231,8 @@ TEST_F(RegisteredPolicyTest, PicksThatBreakARuleAreRefused) {
       {{.first = SIZE_MAX, .count = 2}, "only 3 runs"},
       {{.first = 1, .count = SIZE_MAX}, "only 3 runs"},
       {{.kind = PickKind::kPush, .first = 2, .files = {4}}, "only 3 runs"},
-      {{.kind = PickKind::kPush, .first = 0, .files = {}}, "one file, and not 0"},
-      {{.kind = PickKind::kPush, .first = 0, .files = {1, 2}}, "one file, and not 2"},
+      {{.kind = PickKind::kPush, .first = 0, .files = {}}, "a push of no files"},
+      {{.kind = PickKind::kPush, .first = 0, .files = {1, 9}}, "file 9, which is not in run 0"},
       {{.kind = PickKind::kPush, .first = 0, .files = {3}}, "not in run 0"},
       {{.kind = PickKind::kDrop}, "no files"},
       {{.kind = PickKind::kDrop, .files = {1, 3}}, "file 3, which has not expired"},

@@ -40,7 +40,7 @@ class OldestTwoPolicy final : public CompactionPolicy {
  public:
   static inline std::atomic<size_t> keep = 1;
 
-  std::optional<CompactionPick> Pick(const GroupSummary& group) const override {
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     if (group.runs.size() <= keep || group.runs.size() < 2) return std::nullopt;
     return CompactionPick{.first = group.runs.size() - 2, .count = 2};
   }

@@ -16,6 +16,7 @@
 #include "model/model_names.h"
 #include "model/model_plan.h"
 #include "support/model_aggregates.h"
+#include "support/model_compaction_policy.h"
 #include "support/model_filtered_cells.h"
 #include "support/model_rules.h"
 #include "support/random.h"
@@ -43,6 +44,7 @@ inline LocalityGroup RandomLocalityGroup(Random& random) {
   group.in_memory = random.OneIn(4);
   group.compaction = random.Pick(kStyles);
   if (random.OneIn(2)) group.compaction_factor = static_cast<int>(random.Between(2, 4));
+  if (random.OneIn(4)) group.compaction_policy = ModelCompactionPolicy::kName;
   return group;
 }
 

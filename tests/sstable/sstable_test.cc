@@ -372,8 +372,9 @@ TEST(SSTableTest, ConcernsTimestampsOfItsCells) {
 TEST(SSTableTest, InfoIsDecodedAsItWasEncoded) {
   InMemoryFileSystem files;
   Random random(1);
-  ASSERT_OK_AND_ASSIGN(const SSTableInfo info, WriteTable(&files, kTablePath, LocalityGroup{},
-                                                          RandomEntries(&random, 100)));
+  ASSERT_OK_AND_ASSIGN(SSTableInfo info, WriteTable(&files, kTablePath, LocalityGroup{},
+                                                    RandomEntries(&random, 100)));
+  info.oldest_deletion = 77;
   std::string bytes;
   info.EncodeTo(&bytes);
   ASSERT_OK_AND_ASSIGN(const SSTableInfo decoded, SSTableInfo::Decode(bytes));
@@ -382,8 +383,13 @@ TEST(SSTableTest, InfoIsDecodedAsItWasEncoded) {
     EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(std::string_view(bytes).substr(0, n)));
   }
   EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(bytes + "x"));
-  bytes[0] = 3;
-  EXPECT_STATUS(kFailedPrecondition, "version 3", SSTableInfo::Decode(bytes));
+  bytes[0] = 4;
+  EXPECT_STATUS(kFailedPrecondition, "version 4", SSTableInfo::Decode(bytes));
+  // Version 2 ends before the time of the oldest deletion, which takes two bytes here.
+  bytes[0] = 2;
+  bytes.resize(bytes.size() - 2);
+  info.oldest_deletion = 0;
+  EXPECT_EQ(SSTableInfo::Decode(bytes).value(), info);
 }
 
 TEST(SSTableTest, WriterRefusesEntriesThatCannotBeRead) {

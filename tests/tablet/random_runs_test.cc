@@ -31,6 +31,7 @@
 #include "support/entry_text.h"
 #include "support/expect_status.h"
 #include "support/model.h"
+#include "support/model_compaction_policy.h"
 #include "support/random.h"
 #include "support/read_mode.h"
 #include "support/seeds.h"
@@ -149,9 +150,11 @@ class RandomRuns {
   }
   // The policy's pick, which must break no rule.
   std::optional<CompactionPick> Pick() {
-    absl::StatusOr<std::optional<CompactionPick>> pick = PickCompaction(*tablet_, 0);
+    absl::StatusOr<std::optional<CompactionPick>> pick = PickCompaction(tablet_.get(), 0);
     EXPECT_OK(pick);
-    return pick.ok() ? *std::move(pick) : std::nullopt;
+    if (!pick.ok() || !pick->has_value()) return std::nullopt;
+    if ((*pick)->kind == CompactionPick::Kind::kWait) return std::nullopt;
+    return *std::move(pick);
   }
   // Runs the policy's picks until there are none; fails if they do not end.
   void CompactUntilQuiet() {
@@ -184,6 +187,7 @@ class RandomRuns {
     group.compaction = static_cast<CompactionStyle>(
         random_.Below(static_cast<uint64_t>(kLastCompactionStyle) + 1));
     if (random_.OneIn(2)) group.compaction_factor = static_cast<int>(random_.Between(2, 4));
+    if (random_.OneIn(3)) group.compaction_policy = ModelCompactionPolicy::kName;
     TableSchema schema;
     schema.locality_groups["default"] = group;
     const bool expires = group.compaction == CompactionStyle::kFifo || random_.OneIn(4);

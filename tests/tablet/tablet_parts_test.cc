@@ -269,7 +269,7 @@ TEST_F(TabletPartsTest, OnlyAFlushOrANewSchemaGivesCompactionsSomethingNew) {
 
 TEST_F(TabletPartsTest, APickIsOfRunsThatCanBeMerged) {
   const auto picks = [&] {
-    const auto pick = PickCompaction(*tablet_, 0);
+    const auto pick = PickCompaction(tablet_.get(), 0);
     EXPECT_OK(pick.status());
     return pick.ok() && pick->has_value();
   };
@@ -299,7 +299,7 @@ TEST_F(TabletPartsTest, AFileWhoseCellsHaveExpiredIsDropped) {
   const auto pick = [&](CompactionStyle style) {
     layout.groups[0].options.compaction = style;
     server_->SetLayout(tablet_.get(), std::make_shared<const TableLayout>(layout));
-    return PickCompaction(*tablet_, 0).value();
+    return PickCompaction(tablet_.get(), 0).value();
   };
   EXPECT_EQ(pick(CompactionStyle::kNone), std::nullopt);
   for (const CompactionStyle style :

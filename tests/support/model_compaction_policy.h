@@ -1,0 +1,99 @@
+// A compaction policy that picks whatever the rules allow, for random tests: merges and pushes of
+// any runs and files, into files with options of their own, waits, reasons and states.
+#ifndef BIGTABLE_TESTS_SUPPORT_MODEL_COMPACTION_POLICY_H_
+#define BIGTABLE_TESTS_SUPPORT_MODEL_COMPACTION_POLICY_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+#include "bigtable/compaction_policy.h"
+
+#include "support/random.h"
+
+namespace bigtable {
+
+// What it picks depends on the runs alone, and each pick leaves fewer runs or moves files to an
+// older one, so it comes to rest.
+class ModelCompactionPolicy final : public CompactionPolicy {
+ public:
+  static constexpr const char* kName = "test.model";
+
+  std::optional<CompactionPick> Pick(const GroupSummary& group) override {
+    CheckState(group.state);
+    const size_t runs = group.runs.size();
+    if (runs < 2) return std::nullopt;
+    Random random(SeedOf(group));
+    if (runs < kMostRuns && random.OneIn(3)) {
+      if (random.OneIn(2)) return std::nullopt;
+      return CompactionPick{.kind = CompactionPick::Kind::kWait,
+                            .delay = absl::Milliseconds(random.Between(1, 2000))};
+    }
+    CompactionPick pick;
+    pick.first = random.Below(runs - 1);
+    if (runs >= kMostRuns || random.OneIn(2)) {
+      pick.count = 2 + random.Below(runs - 1 - pick.first);
+    } else {
+      pick.kind = CompactionPick::Kind::kPush;
+      pick.count = 2;
+      const std::vector<FileSummary>& files = group.runs[pick.first].files;
+      for (const FileSummary& file : files) {
+        if (random.OneIn(2)) pick.files.push_back(file.number);
+      }
+      if (pick.files.empty()) pick.files.push_back(random.Pick(files).number);
+    }
+    pick.output = RandomOutput(random);
+    if (random.OneIn(2)) pick.reason = "any";
+    if (random.OneIn(2)) pick.state = NextState(group.state);
+    return pick;
+  }
+
+ private:
+  static constexpr size_t kMostRuns = 6;
+
+  static uint64_t SeedOf(const GroupSummary& group) {
+    uint64_t seed = 1;
+    for (const RunSummary& run : group.runs) {
+      for (const FileSummary& file : run.files) seed = seed * 31 + file.number;
+      seed = seed * 31;
+    }
+    return seed;
+  }
+  static CompactionOutput RandomOutput(Random& random) {
+    CompactionOutput output;
+    if (random.OneIn(3)) output.compression = static_cast<Compression>(random.Below(3));
+    if (random.OneIn(3)) output.compression_level = static_cast<int>(random.Between(1, 4));
+    if (random.OneIn(3)) output.block_size = size_t{1} << random.Between(10, 14);
+    if (random.OneIn(3)) output.filter = static_cast<FilterKind>(random.Below(4));
+    if (random.OneIn(3)) output.filter_bits = static_cast<int>(random.Between(1, 32));
+    if (random.OneIn(3)) output.file_size = uint64_t{64} << 10;
+    return output;
+  }
+
+  // A state is its number in so many bytes of a letter, so that one which is not its own is found.
+  static std::string NextState(const std::string& state) {
+    const size_t size = state.size() % 40 + 1;
+    return std::string(size, static_cast<char>('a' + size % 26));
+  }
+  static void CheckState(const std::string& state) {
+    const char letter = static_cast<char>('a' + state.size() % 26);
+    if (std::count(state.begin(), state.end(), letter) !=
+        static_cast<std::ptrdiff_t>(state.size())) {
+      throw std::logic_error("the state is another one than was left: " + state);
+    }
+  }
+};
+inline const bool kModelCompactionPolicyIsRegistered =
+    RegisterCompactionPolicy(ModelCompactionPolicy::kName, [](const LocalityGroup&) {
+      return std::make_unique<ModelCompactionPolicy>();
+    }).ok();
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TESTS_SUPPORT_MODEL_COMPACTION_POLICY_H_
