@@ -103,7 +103,8 @@ struct GroupSummary {
 };
 
 // What a compaction writes, where it is to differ from the options of the locality group. The
-// bounds are those of LocalityGroup. What is not set is as the group has it.
+// bounds are those of LocalityGroup. What is not set is as the group has it. A file that moves to
+// another run without being rewritten, as no other input has rows of its range, keeps its own.
 struct CompactionOutput {
   std::optional<Compression> compression = {};
   std::optional<int> compression_level = {};
@@ -133,12 +134,15 @@ struct CompactionPick {
     // Removes `files` without reading them: only files in which every cell has expired, and whose
     // deletions hide nothing that has not.
     kDrop,
-    // Does nothing, but calls Pick again once `delay` has passed, even if nothing changes.
+    // Does nothing, but calls Pick again once `delay` has passed, even if nothing changes. Every
+    // policy is asked every ten seconds, so a longer delay has no effect.
     kWait,
   };
   // The most bytes of `state` and of `reason`.
   static constexpr size_t kMostState = 4 << 10;
   static constexpr size_t kMostReason = 256;
+  // A shorter delay counts as this one.
+  static constexpr absl::Duration kLeastDelay = absl::Milliseconds(10);
 
   Kind kind = Kind::kMerge;
   size_t first = 0;

@@ -265,15 +265,29 @@ void BackgroundWork::SearchAllTablets() {
   }
 }
 
+void BackgroundWork::WaitForPolicy(Tablet* tablet, absl::Duration delay, absl::Duration* wait) {
+  constexpr absl::Duration kMost = absl::Hours(1);
+  delay = std::clamp(delay, CompactionPick::kLeastDelay, kMost);
+  *wait = std::min(*wait, delay);
+  const int64_t at = NowNanos() + absl::ToInt64Nanoseconds(delay);
+  const int64_t before = tablet->pick_again_at();
+  tablet->SetPickAgainAt(before == 0 ? at : std::min(before, at));
+}
+
 bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
   if (pauses_ > 0 || cancelling_ > 0 || closing_ || !compaction_error_.ok()) return false;
   const int64_t now = NowNanos();
   for (TabletServer* server : servers_) {
     for (std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+      const int64_t again_at = tablet->pick_again_at();
+      if (!tablet->MayPickOther() && (again_at == 0 || now < again_at)) {
+        if (again_at != 0) *wait = std::min(*wait, absl::Nanoseconds(again_at - now));
+        continue;
+      }
       // A stopped tablet is about to be superseded, or will take writes again.
-      if (!tablet->MayPickOther()) continue;
       if (claims_.contains(tablet.get()) || tablet->flags().stopped()) continue;
       tablet->SetMayPickOther(false);
+      tablet->SetPickAgainAt(0);
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
         if (compacting_.contains({tablet.get(), group})) {
@@ -294,9 +308,7 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
         if (pick.ok() && (!pick->has_value() || waits)) {
           // A requested compaction has failed, and nothing retries it any more.
           if (failed != failed_compactions_.end()) failed_compactions_.erase(failed);
-          if (!waits) continue;
-          *wait = std::min(*wait, (*pick)->delay);
-          tablet->SetMayPickOther(true);
+          if (waits) WaitForPolicy(tablet.get(), (*pick)->delay, wait);
           continue;
         }
         tablet->SetMayPickOther(true);

@@ -212,6 +212,8 @@ class BackgroundWork {
   bool IsClaimed(const Tablet* tablet) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Searches the tablets that have changed since the last search.
   bool FindCompaction(Work* work, absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A policy of the tablet wants to be asked again after this delay.
+  static void WaitForPolicy(Tablet* tablet, absl::Duration delay, absl::Duration* wait);
   // Has all tablets searched again, because time has passed.
   void SearchAllTablets() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The threads and calls that work on these groups: nobody else does until Finished.

@@ -168,6 +168,10 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   bool MayPickOther() const { return may_pick_other_.load(std::memory_order_acquire); }
   // Cleared before a call of PickCompaction, and set after it if it has found something.
   void SetMayPickOther(bool may) { may_pick_other_.store(may, std::memory_order_release); }
+  // When a policy of the tablet wants to be asked even if nothing changes (CompactionPick::kWait),
+  // as NowNanos; 0: never. Under the lock of the background work.
+  int64_t pick_again_at() const { return pick_again_at_; }
+  void SetPickAgainAt(int64_t at) { pick_again_at_ = at; }
   // The largest number of runs in a group whose policy bounds them. A run with a quarantined file
   // divides the runs of its group, and each part is counted alone.
   size_t MostRuns() const { return most_runs_.load(std::memory_order_relaxed); }
@@ -219,6 +223,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // Of the current version.
   std::atomic<size_t> most_runs_{0};
   std::atomic<bool> may_pick_other_{true};
+  int64_t pick_again_at_ = 0;
 
   FileEstimates estimates_{&keys_};
   FileQuarantine quarantine_;

@@ -395,6 +395,23 @@ TEST_F(PolicyPicksTest, AWaitIsNoWorkAndEndsWithoutAChange) {
   EXPECT_EQ(reasons_.Take(1), std::vector<std::string>{"late"});
 }
 
+// A policy that wants to be asked all the time is asked a hundred times a second.
+TEST_F(PolicyPicksTest, AWaitIsNotShorterThanItsLeast) {
+  WriteRun("a", 0, 10);
+  int calls = 0;
+  UsePicker([&calls](const GroupSummary&) {
+    ++calls;
+    return CompactionPick{.kind = Kind::kWait, .delay = absl::Nanoseconds(1)};
+  });
+  const absl::Time begin = absl::Now();
+  ASSERT_OK(database_->WaitUntilQuiet());
+  absl::SleepFor(absl::Milliseconds(200));
+  UsePicker(nullptr);
+  const auto most = (absl::Now() - begin) / CompactionPick::kLeastDelay;
+  EXPECT_GE(calls, 2);
+  EXPECT_LE(calls, most + 4);
+}
+
 TEST_F(PolicyPicksTest, OneObjectIsAskedUntilTheOptionsChange) {
   const auto take_asked = [&] {
     MutexLock lock(&shared_.mutex);
