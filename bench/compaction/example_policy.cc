@@ -66,5 +66,5 @@ std::unique_ptr<CompactionPolicy> MakeLazyLeveling(const LocalityGroup& group) {
 
 // Called once by bench/compaction/run after it has loaded this file. False: something failed.
 extern "C" bool bigtable_register_policies() {
-  return bigtable::RegisterCompactionPolicy("lazy_leveling", MakeLazyLeveling).ok();
+  return bigtable::RegisterCompactionPolicy("example_lazy_leveling", MakeLazyLeveling).ok();
 }
