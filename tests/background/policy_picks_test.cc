@@ -372,7 +372,7 @@ TEST_F(PolicyPicksTest, AStateStaysWithTheCompactionThatLeftIt) {
 }
 
 TEST_F(PolicyPicksTest, AWaitIsNoWorkAndEndsWithoutAChange) {
-  constexpr absl::Duration kDelay = absl::Milliseconds(50);
+  static constexpr absl::Duration kDelay = absl::Milliseconds(50);
   WriteRun("a", 0, 10);
   WriteRun("a", 0, 10);
   // By the machine's clock, since threads sleep by it. From the first call on, and not from here: a
