@@ -24,7 +24,7 @@
 
 ABSL_FLAG(std::string, shortcuts, "", "of the table, between commas; empty: all");
 ABSL_FLAG(std::string, workloads, "", "of each, between commas; empty: those of the table");
-ABSL_FLAG(uint32_t, trials, 5, "pairs of databases of each comparison");
+ABSL_FLAG(uint32_t, trials, 5, "databases, or pairs of them, of each comparison");
 ABSL_FLAG(uint32_t, rounds, 5, "pairs of rounds of each trial");
 ABSL_FLAG(std::string, directory, "/var/tmp", "of the databases while it runs");
 
@@ -37,42 +37,49 @@ struct Entry {
   Shortcut shortcut;
   std::string_view name;
   std::string_view workloads;  // between commas
+  // One if every call looks it up, and leaves nothing behind that depends on it.
+  Databases databases = Databases::kTwo;
 };
 
 constexpr std::array kEntries = {
-    Entry{Shortcut::kOneMutation, "kOneMutation", "write_small,write"},
-    Entry{Shortcut::kOneTablet, "kOneTablet", "scan_short,scan_short_syncing"},
-    Entry{Shortcut::kSingleRow, "kSingleRow", "read,read_memtable"},
-    Entry{Shortcut::kScanCache, "kScanCache", "read_hot"},
-    Entry{Shortcut::kRowStorage, "kRowStorage", "read,scan,scan_wide"},
-    Entry{Shortcut::kFilterRows, "kFilterRows", "scan_regex"},
-    Entry{Shortcut::kEnterFirst, "kEnterFirst", "scan,scan_memtable,read,read_row_index"},
-    Entry{Shortcut::kEnterSameColumn, "kEnterSameColumn", "scan,scan_wide,scan_overlapping"},
-    Entry{Shortcut::kPlainKeys, "kPlainKeys", "scan,scan_wide,read"},
-    Entry{Shortcut::kCountVersions, "kCountVersions", "scan,scan_versions,read"},
+    Entry{Shortcut::kOneMutation, "kOneMutation", "write_small,write", Databases::kOne},
+    Entry{Shortcut::kOneTablet, "kOneTablet", "scan_short,scan_short_syncing", Databases::kOne},
+    Entry{Shortcut::kSingleRow, "kSingleRow", "read,read_memtable", Databases::kOne},
+    Entry{Shortcut::kScanCache, "kScanCache", "read_hot", Databases::kOne},
+    Entry{Shortcut::kRowStorage, "kRowStorage", "read,scan,scan_wide", Databases::kOne},
+    Entry{Shortcut::kFilterRows, "kFilterRows", "scan_regex", Databases::kOne},
+    Entry{Shortcut::kEnterFirst, "kEnterFirst", "scan,scan_memtable,read,read_row_index",
+          Databases::kOne},
+    Entry{Shortcut::kEnterSameColumn, "kEnterSameColumn", "scan,scan_wide,scan_overlapping",
+          Databases::kOne},
+    Entry{Shortcut::kPlainKeys, "kPlainKeys", "scan,scan_wide,read", Databases::kOne},
+    Entry{Shortcut::kCountVersions, "kCountVersions", "scan,scan_versions,read", Databases::kOne},
     Entry{Shortcut::kSeekForward, "kSeekForward",
-          "read_column,scan_latest,scan_latest_large,scan_history_compacted"},
-    Entry{Shortcut::kPassNewer, "kPassNewer", "read_old_compacted,read_old"},
-    Entry{Shortcut::kLocalityGroups, "kLocalityGroups", "scan_group"},
-    Entry{Shortcut::kKeyRanges, "kKeyRanges", "scan_short_disjoint,scan_short_neighbours"},
-    Entry{Shortcut::kTimeRanges, "kTimeRanges", "read_old"},
-    Entry{Shortcut::kFileFilters, "kFileFilters", "read_overlapping,read_absent"},
-    Entry{Shortcut::kRowLocations, "kRowLocations", "read_row_index"},
+          "read_column,scan_latest,scan_latest_large,scan_history_compacted", Databases::kOne},
+    Entry{Shortcut::kPassNewer, "kPassNewer", "read_old_compacted,read_old", Databases::kOne},
+    Entry{Shortcut::kLocalityGroups, "kLocalityGroups", "scan_group", Databases::kOne},
+    Entry{Shortcut::kKeyRanges, "kKeyRanges", "scan_short_disjoint,scan_short_neighbours",
+          Databases::kOne},
+    Entry{Shortcut::kTimeRanges, "kTimeRanges", "read_old", Databases::kOne},
+    Entry{Shortcut::kFileFilters, "kFileFilters", "read_overlapping,read_absent", Databases::kOne},
+    Entry{Shortcut::kRowLocations, "kRowLocations", "read_row_index", Databases::kOne},
     Entry{Shortcut::kReadAhead, "kReadAhead",
-          "scan_cold,scan_cold_by_position,scan,scan_by_position"},
-    Entry{Shortcut::kEmptyRows, "kEmptyRows", "scan_deleted,scan"},
-    Entry{Shortcut::kKeptMerges, "kKeptMerges", "read_counter"},
+          "scan_cold,scan_cold_by_position,scan,scan_by_position", Databases::kOne},
+    Entry{Shortcut::kEmptyRows, "kEmptyRows", "scan_deleted,scan", Databases::kOne},
+    Entry{Shortcut::kKeptMerges, "kKeptMerges", "read_counter", Databases::kOne},
     Entry{Shortcut::kPinnedValues, "kPinnedValues", "write,write_small"},
     Entry{Shortcut::kMovedFiles, "kMovedFiles", "load_in_order,load"},
-    Entry{Shortcut::kMergeOne, "kMergeOne", "scan,scan_disjoint,load_in_order"},
-    Entry{Shortcut::kMergeInOrder, "kMergeInOrder", "scan_overlapping,load"},
-    Entry{Shortcut::kMergeForward, "kMergeForward", "scan_column_overlapping,scan_history"},
+    Entry{Shortcut::kMergeOne, "kMergeOne", "scan,scan_disjoint,load_in_order", Databases::kOne},
+    Entry{Shortcut::kMergeInOrder, "kMergeInOrder", "scan_overlapping,load", Databases::kOne},
+    Entry{Shortcut::kMergeForward, "kMergeForward", "scan_column_overlapping,scan_history",
+          Databases::kOne},
     Entry{Shortcut::kMemtableNumbers, "kMemtableNumbers", "write_small,read_memtable"},
     Entry{Shortcut::kMemtablePrefix, "kMemtablePrefix", "write_tenants,read_memtable_tenants"},
     Entry{Shortcut::kMemtableLearning, "kMemtableLearning", "write_small,read_memtable"},
     Entry{Shortcut::kMemtableSplice, "kMemtableSplice", "write_in_order,write_wide,write_small"},
     Entry{Shortcut::kMemtableTogether, "kMemtableTogether", "write_batch,write_wide"},
-    Entry{Shortcut::kRowBlocks, "kRowBlocks", "read_large_by_position,read_large_cold,read"},
+    Entry{Shortcut::kRowBlocks, "kRowBlocks", "read_large_by_position,read_large_cold,read",
+          Databases::kOne},
     Entry{Shortcut::kIndexNumbers, "kIndexNumbers", "read,read_small_files"},
     Entry{Shortcut::kBlockCache, "kBlockCache", "read_by_position,scan_by_position"},
     Entry{Shortcut::kPastMapping, "kPastMapping", "read_cold,read,scan_cold"},
@@ -89,8 +96,10 @@ absl::Status MeasureEntry(const Entry& entry, int trials, int rounds,
     if (workload == nullptr) {
       return absl::InvalidArgumentError(Concat(name, ": no such workload"));
     }
+    // What a round leaves to compactions is left by both ways.
+    const Databases databases = workload->waits_until_quiet ? Databases::kTwo : entry.databases;
     absl::StatusOr<Comparison> result =
-        Compare(*workload, entry.shortcut, trials, rounds, directory);
+        Compare(*workload, entry.shortcut, databases, trials, rounds, directory);
     if (!result.ok()) return result.status();
     absl::PrintF("| `%s` | %s: %s | %.0f | %.0f | %+.1f%% | %+.1f%% |\n", ToAbsl(entry.name), name,
                  ToAbsl(workload->operation), result->with.cpu, result->without.cpu,

@@ -16,10 +16,10 @@
 namespace bench {
 namespace {
 
-// One of the two databases.
-class Side {
+class LoadedDatabase {
  public:
-  Side(const Workload& workload, uint64_t shortcuts_off, std::string directory)
+  // Loads and closes with `shortcuts_off`.
+  LoadedDatabase(const Workload& workload, uint64_t shortcuts_off, std::string directory)
       : workload_(workload), shortcuts_off_(shortcuts_off), directory_(std::move(directory)) {
     options_.memory_budget = uint64_t{256} << 20;
     options_.tablet_servers = 1;
@@ -28,13 +28,13 @@ class Side {
     schema_.split.tablet_size = uint64_t{1} << 40;
     if (workload.settings != nullptr) workload.settings(&options_, &schema_);
   }
-  ~Side() {
+  ~LoadedDatabase() {
     bigtable::shortcuts_off = shortcuts_off_;
     subject_.database.reset();
     RemoveAll(directory_);
   }
-  Side(const Side&) = delete;
-  Side& operator=(const Side&) = delete;
+  LoadedDatabase(const LoadedDatabase&) = delete;
+  LoadedDatabase& operator=(const LoadedDatabase&) = delete;
 
   absl::Status Load() {
     bigtable::shortcuts_off = shortcuts_off_;
@@ -45,8 +45,8 @@ class Side {
     return subject_.database->WaitUntilQuiet();
   }
 
-  absl::StatusOr<Cost> Round() {
-    bigtable::shortcuts_off = shortcuts_off_;
+  absl::StatusOr<Cost> Round(uint64_t shortcuts_off) {
+    bigtable::shortcuts_off = shortcuts_off;
     if (workload_.start != Start::kOpen) {
       if (absl::Status s = Reopen(); !s.ok()) return s;
     }
@@ -116,16 +116,18 @@ struct Results {
 
 double Percent(double with, double without) { return (without / with - 1) * 100; }
 
+// A database, and the way in which it is used.
+struct Side {
+  LoadedDatabase* database;
+  uint64_t shortcuts_off;
+
+  absl::StatusOr<Cost> Round() const { return database->Round(shortcuts_off); }
+};
+
 // Adds the costs of all rounds but the first ones.
-absl::Status RunTrial(const Workload& workload, bigtable::Shortcut shortcut, int rounds,
-                      const std::string& directory, bool loads_without_first, Results* results) {
-  Side with(workload, 0, Concat(directory, "/with"));
-  Side without(workload, uint64_t{1} << static_cast<uint32_t>(shortcut),
-               Concat(directory, "/without"));
-  for (Side* const side :
-       {loads_without_first ? &without : &with, loads_without_first ? &with : &without}) {
-    if (absl::Status s = side->Load(); !s.ok()) return s;
-    if (absl::Status s = side->Round().status(); !s.ok()) return s;  // to warm up
+absl::Status RunRounds(const Side& with, const Side& without, int rounds, Results* results) {
+  for (const Side& side : {with, without}) {
+    if (absl::Status s = side.Round().status(); !s.ok()) return s;  // to warm up
   }
   for (int round = 0; round < rounds; ++round) {
     const bool swap = round % 2 == 1;
@@ -142,13 +144,31 @@ absl::Status RunTrial(const Workload& workload, bigtable::Shortcut shortcut, int
   return absl::OkStatus();
 }
 
+absl::Status RunTrial(const Workload& workload, uint64_t shortcut, Databases databases, int rounds,
+                      const std::string& directory, bool loads_without_first, Results* results) {
+  LoadedDatabase with(workload, 0, Concat(directory, "/with"));
+  if (databases == Databases::kOne) {
+    if (absl::Status s = with.Load(); !s.ok()) return s;
+    return RunRounds({&with, 0}, {&with, shortcut}, rounds, results);
+  }
+  LoadedDatabase without(workload, shortcut, Concat(directory, "/without"));
+  for (LoadedDatabase* const database :
+       {loads_without_first ? &without : &with, loads_without_first ? &with : &without}) {
+    if (absl::Status s = database->Load(); !s.ok()) return s;
+  }
+  return RunRounds({&with, 0}, {&without, shortcut}, rounds, results);
+}
+
 }  // namespace
 
 absl::StatusOr<Comparison> Compare(const Workload& workload, bigtable::Shortcut shortcut,
-                                   int trials, int rounds, const std::string& directory) {
+                                   Databases databases, int trials, int rounds,
+                                   const std::string& directory) {
+  const uint64_t bit = uint64_t{1} << static_cast<uint32_t>(shortcut);
   Results results;
   for (int trial = 0; trial < trials; ++trial) {
-    if (absl::Status s = RunTrial(workload, shortcut, rounds, directory, trial % 2 == 1, &results);
+    if (absl::Status s =
+            RunTrial(workload, bit, databases, rounds, directory, trial % 2 == 1, &results);
         !s.ok()) {
       return s;
     }

@@ -25,11 +25,16 @@ struct Comparison {
   Cost gain;
 };
 
-// Two databases below `directory`, one of which is always used without the shortcut. Their rounds
-// take turns, and so does which of the two comes first. All of it is done `trials` times: where in
-// memory a database lies makes some percent, for as long as it is open.
+// Where in memory a database lies makes some percent, for as long as it is open. So a shortcut that
+// is looked up by each read is compared in one database, if the workload only reads. Others are
+// compared in two, and need more trials.
+enum class Databases { kOne, kTwo };
+
+// Rounds with the shortcut and without it take turns, and so does which of the two comes first, in
+// databases below `directory`, which are made anew for each of `trials`.
 absl::StatusOr<Comparison> Compare(const Workload& workload, bigtable::Shortcut shortcut,
-                                   int trials, int rounds, const std::string& directory);
+                                   Databases databases, int trials, int rounds,
+                                   const std::string& directory);
 
 }  // namespace bench
 
