@@ -4,6 +4,7 @@
 
 #include "bigtable/aggregate.h"
 #include "bigtable/call_options.h"
+#include "bigtable/call_recording.h"
 #include "bigtable/clock.h"
 #include "bigtable/commit_log.h"
 #include "bigtable/compaction_filter.h"

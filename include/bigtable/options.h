@@ -22,6 +22,7 @@
 
 namespace bigtable {
 
+class CallRecorder;
 class Snapshot;
 
 // Which failures an acknowledged write survives.
@@ -136,6 +137,10 @@ struct DatabaseOptions {
   // from it.
   uint64_t trace_one_of = 0;
   TraceSink* trace_sink = nullptr;
+
+  // Records the calls of the program in a file, to be made again (bigtable/call_recording.h). Null
+  // records nothing, and costs nothing. A recorder is of one database.
+  std::shared_ptr<CallRecorder> recorder = nullptr;
 };
 
 // Options of Database::CreateTable.

@@ -51,6 +51,7 @@ class BIGTABLE_EXPORT WriteBatch {
 
  private:
   friend class BatchCall;
+  friend class CallBuilder;
   friend class ConnectedDatabase;
   friend class EmbeddedDatabase;
   friend class ObservedWrite;

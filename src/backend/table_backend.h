@@ -1,5 +1,6 @@
 // What a Table forwards to: a table of this process (client/embedded_table.h), or of a service
-// (connected/connected_table.h).
+// (connected/connected_table.h), or one of this process whose calls are recorded
+// (recording/recorded_table.h).
 #ifndef BIGTABLE_BACKEND_TABLE_BACKEND_H_
 #define BIGTABLE_BACKEND_TABLE_BACKEND_H_
 
@@ -34,7 +35,7 @@ class TableBackend {
  public:
   // Which class it is, for those that need more of an embedded table than this interface has
   // (TableImpl::Of).
-  enum class Kind : uint8_t { kEmbedded, kConnected };
+  enum class Kind : uint8_t { kEmbedded, kConnected, kRecorded };
 
   virtual ~TableBackend() = default;
   TableBackend(const TableBackend&) = delete;
@@ -46,6 +47,8 @@ class TableBackend {
   }
 
   Kind kind() const { return kind_; }
+  // The kEmbedded table that this is or records; null: there is none.
+  TableBackend* embedded() { return kind_ == Kind::kEmbedded ? this : recorded_; }
   const std::string& name() const { return name_; }
 
   // The functions of Table with these names.
@@ -80,10 +83,13 @@ class TableBackend {
   virtual void ReportUnchecked(std::string_view /*stream*/, const absl::Status& /*status*/) const {}
 
  protected:
-  TableBackend(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
+  // `recorded`, which is kEmbedded, outlives this.
+  TableBackend(Kind kind, std::string name, TableBackend* recorded = nullptr)
+      : kind_(kind), recorded_(recorded), name_(std::move(name)) {}
 
  private:
   const Kind kind_;
+  TableBackend* const recorded_;
   const std::string name_;
 };
 

@@ -8,6 +8,9 @@
 #include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "recording/call_builder.h"
+#include "recording/recorded_table.h"
+#include "recording/recorder_access.h"
 #include "routing/snapshot_impl.h"
 #include "routing/table_impl.h"
 #include "schema/family_changes.h"
@@ -45,6 +48,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::Open(
 
 EmbeddedDatabase::~EmbeddedDatabase() {
   // In a child process the parent's resources stay untouched.
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): without memory the child ends
   if (impl_->is_forked()) (void)new std::shared_ptr<TransactionDomain>(domain_);
 }
 
@@ -63,6 +67,7 @@ absl::Status EmbeddedDatabase::Close() {
   } else {
     close();
   }
+  if (impl_->recorder != nullptr) impl_->recorder->Finish().IgnoreError();
   return impl_->close_status;
 }
 
@@ -111,10 +116,25 @@ absl::StatusOr<Table*> EmbeddedDatabase::OpenTable(std::string_view name,
                                       std::move(monitor), std::string(name), options.caller);
   OpenedTable& added = opened[options.caller];
   added.backend = backend.get();
-  added.table = TableBackend::NewTable(std::move(backend));
+  added.table = TableBackend::NewTable(Recorded(std::move(backend), *layout));
   added.backend->public_table = added.table.get();
   if (!layout->observers.empty()) added.backend->route->SetObserved(true);
   return added.table.get();
+}
+
+std::shared_ptr<TableBackend> EmbeddedDatabase::Recorded(std::shared_ptr<TableBackend> table,
+                                                         const TableLayout& layout) const {
+  if (impl_->recorder == nullptr) return table;
+  const uint64_t number =
+      RecorderAccess::FileOf(*impl_->recorder)->DefineTable(layout.name, layout.Encode());
+  return std::make_shared<RecordedTable>(std::move(table), impl_->recorder, number);
+}
+
+void EmbeddedDatabase::RecordChange(std::string_view table, const CallLimits& limits) const {
+  if (impl_->recorder == nullptr) return;
+  const auto layout = impl_->schemas->Read(table, limits);
+  if (!layout.ok()) return;  // it was deleted
+  RecorderAccess::FileOf(*impl_->recorder)->DefineTable(table, (*layout)->Encode());
 }
 
 absl::StatusOr<std::vector<std::string>> EmbeddedDatabase::ListTables(const CallOptions& options) {
@@ -138,9 +158,11 @@ absl::Status EmbeddedDatabase::ModifyFamilies(std::string_view table,
                                               const std::vector<FamilyChange>& changes,
                                               const CallOptions& options) {
   BT_ENTER_MASTER(options);
-  return master->tables()->ChangeTable(table, limits, [&](TableLayout* layout) {
+  BT_RETURN_IF_ERROR(master->tables()->ChangeTable(table, limits, [&](TableLayout* layout) {
     return ChangeFamilies(changes, master->tables()->TakeSequence(), layout);
-  });
+  }));
+  RecordChange(table, limits);
+  return absl::OkStatus();
 }
 
 absl::Status EmbeddedDatabase::SetLocalityGroup(std::string_view table, std::string_view name,
@@ -311,6 +333,18 @@ absl::Status EmbeddedDatabase::MoveTablet(std::string_view table, std::string_vi
 // --- Batches, transactions and snapshots ---
 
 absl::Status EmbeddedDatabase::Apply(const WriteBatch& batch, const WriteOptions& options) {
+  std::optional<CallBuilder> call =
+      CallBuilder::ForBatch(impl_->recorder, RecordedCall::Kind::kApplyWriteBatch, batch);
+  absl::Status status = ApplyUnrecorded(batch, options);
+  if (call.has_value()) [[unlikely]] {
+    call->SetOptions(options);
+    call->End(status.code());
+  }
+  return status;
+}
+
+absl::Status EmbeddedDatabase::ApplyUnrecorded(const WriteBatch& batch,
+                                               const WriteOptions& options) {
   if (batch.has_connected_) [[unlikely]]
     return absl::InvalidArgumentError("a table of the batch is of another database");
   if (batch.mutations_.empty())

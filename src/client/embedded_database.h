@@ -21,10 +21,13 @@
 #include "bigtable/write_batch.h"
 
 #include "backend/database_backend.h"
+#include "backend/table_backend.h"
+#include "base/call_limits.h"
 #include "base/mutex.h"
 #include "client/embedded_table.h"
 #include "monitoring/call_timer.h"
 #include "routing/database_impl.h"
+#include "schema/table_layout.h"
 #include "transaction/transaction_domain.h"
 
 namespace bigtable {
@@ -116,6 +119,12 @@ class EmbeddedDatabase final : public DatabaseBackend {
   };
 
   explicit EmbeddedDatabase(std::shared_ptr<DatabaseImpl> impl);
+  // What a table of the database forwards to: `table`, or what records its calls.
+  std::shared_ptr<TableBackend> Recorded(std::shared_ptr<TableBackend> table,
+                                         const TableLayout& layout) const;
+  // Inside the gate: the table has another layout.
+  void RecordChange(std::string_view table, const CallLimits& limits) const;
+  absl::Status ApplyUnrecorded(const WriteBatch& batch, const WriteOptions& options);
   absl::Status ApplyMeasured(TableMonitor* monitor, const WriteBatch& batch,
                              const WriteOptions& options);
 

@@ -111,8 +111,8 @@ constexpr OptionEntry kMemoryBudget = {
                                 log_segment_size, tablet_servers, balance_interval,
                                 metadata_tablet_size, target_file_size, compaction_threads,
                                 compaction_rate, scan_cache, read_mode, max_open_files, file_system,
-                                clock, log_sink, event_listener, trace_one_of, trace_sink] =
-      options;
+                                clock, log_sink, event_listener, trace_one_of, trace_sink,
+                                recorder] = options;
 }
 
 #define BT_OPTION(name) Option<&DatabaseOptions::name>(#name)

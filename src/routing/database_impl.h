@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
+#include "bigtable/call_recording.h"
 #include "bigtable/clock.h"
 #include "bigtable/log_sink.h"
 #include "bigtable/memory_budget.h"
@@ -58,7 +59,7 @@ class DatabaseImpl {
   };
 
   explicit DatabaseImpl(const DatabaseOptions& options)
-      : tracer(options.trace_sink, options.trace_one_of) {}
+      : tracer(options.trace_sink, options.trace_one_of), recorder(options.recorder) {}
 
   // The reason that the gate refuses calls.
   [[gnu::cold]] absl::Status ClosedError() const;
@@ -98,7 +99,8 @@ class DatabaseImpl {
   std::unique_ptr<MasterRunner> masters;
   std::unique_ptr<OptionChanges> option_changes;
   Tracer tracer;
-  const pid_t process = ::getpid();  // the process that opened the database
+  const std::shared_ptr<CallRecorder> recorder;  // of calls; null: they are not recorded
+  const pid_t process = ::getpid();              // the process that opened the database
 
   Mutex mutex;
   bool closed ABSL_GUARDED_BY(mutex) = false;

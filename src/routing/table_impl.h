@@ -43,8 +43,7 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
  public:
   // Null: the table is of a connected database.
   static TableImpl* Of(const Table& table) {
-    TableBackend* const backend = TableBackend::Of(table).get();
-    return backend->kind() == Kind::kEmbedded ? static_cast<TableImpl*>(backend) : nullptr;
+    return static_cast<TableImpl*>(TableBackend::Of(table)->embedded());
   }
   // InvalidArgument: the table is of a connected database, which is another than the caller's.
   static absl::Status CheckEmbedded(const Table& table) {

@@ -38,6 +38,8 @@ class TransactionImpl {
   TransactionDomain* domain() const { return domain_.get(); }
   DatabaseImpl* database() const { return domain_->database.get(); }
   const CallLimits& limits() const { return limits_; }
+  // What a commit writes.
+  const WriteBatch& batch() const { return batch_; }
 
   absl::StatusOr<Row> ReadRow(const TableImpl& table, std::string_view row, const Filter& filter,
                               const ReadOptions& options);

@@ -99,6 +99,38 @@ TEST_F(ForkTest, DestructorsInAChildDoNotAffectTheParent) {
   EXPECT_OK(database->Close());
 }
 
+TEST_F(ForkTest, AChildRecordsNothing) {
+  const std::string path = directory_.path() + "/calls";
+  ASSERT_OK_AND_ASSIGN(std::shared_ptr<CallRecorder> recorder, CallRecorder::Create(path));
+  DatabaseOptions options = SmallOptions();
+  options.recorder = recorder;
+  std::unique_ptr<Database> database = Create(directory_.database(), options);
+  EXPECT_OK(Write(database.get(), "early", 50));
+  Table* const table = OpenTable(database.get());
+  auto reader = std::make_unique<RowReader>(table->ReadRows(RowRange::All()));
+  ASSERT_TRUE(reader->Next());
+  EXPECT_TRUE(InChild([&] {
+    alarm(60);
+    const bool refused = IsRefused(table->Apply(RowMutation("r").Set("f:q", "v"))) &&
+                         IsRefused(table->ReadRow("r").status()) &&
+                         absl::IsFailedPrecondition(recorder->Finish());
+    reader.reset();
+    database.reset();
+    options.recorder.reset();
+    recorder.reset();
+    return refused;
+  }));
+  EXPECT_OK(Write(database.get(), "late", 50));
+  reader.reset();
+  EXPECT_OK(database->Close());
+  EXPECT_EQ(recorder->Counts().calls, 101u);
+  ASSERT_OK_AND_ASSIGN(const auto recording, RecordingReader::Open(path));
+  int calls = 0;
+  for (RecordedCall call; recording->Next(&call);) ++calls;
+  EXPECT_EQ(calls, 101);
+  EXPECT_FALSE(recording->is_truncated());
+}
+
 TEST_F(ForkTest, TheLockDoesNotStayWithAChildThatOutlivesItsParent) {
   int test_lives[2], pid_pipe[2];
   ASSERT_EQ(pipe(test_lives), 0);
