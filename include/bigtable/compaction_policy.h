@@ -126,7 +126,9 @@ struct CompactionOutput {
 // Everything else goes on.
 struct CompactionPick {
   enum class Kind : uint8_t {
-    // Merges the runs [first, first + count) into one: two or more.
+    // Merges the runs [first, first + count) into one: two or more. With `files`, only these files
+    // of the runs, at least one of them not in the oldest run, and those that share a row with one
+    // of them, directly or through another such file; the others stay in their runs.
     kMerge,
     // Takes `files`, one or more, of run `first`, and merges them into run first + 1. Files of both
     // that share a row with them are merged with them.
@@ -141,13 +143,14 @@ struct CompactionPick {
   // The most bytes of `state` and of `reason`.
   static constexpr size_t kMostState = 4 << 10;
   static constexpr size_t kMostReason = 256;
+  static constexpr int kMostThreads = 64;
   // A shorter delay counts as this one.
   static constexpr absl::Duration kLeastDelay = absl::Milliseconds(10);
 
   Kind kind = Kind::kMerge;
   size_t first = 0;
   size_t count = 0;
-  std::vector<uint64_t> files = {};  // numbers, for kPush and kDrop
+  std::vector<uint64_t> files = {};  // numbers; for kMerge none are all of the runs
   absl::Duration delay = {};         // for kWait: more than zero
   CompactionOutput output = {};      // for kMerge and kPush
   // Why: shown in the info log and in CompactionEvent::policy_reason.
@@ -156,6 +159,11 @@ struct CompactionPick {
   // a split tablet have the state of the whole, a merged tablet that of its right part. Not for
   // kWait.
   std::optional<std::string> state = {};
+  // For kMerge and kPush: how many threads write the output, 1 to kMostThreads, each of them a
+  // range of the rows. They are chosen so that all read about the same, and are fewer if there
+  // would be less than a mebibyte for each. They are besides DatabaseOptions::compaction_threads;
+  // what they write takes effect together. RocksDB calls them subcompactions.
+  int threads = 1;
 
   friend bool operator==(const CompactionPick&, const CompactionPick&) = default;
 };

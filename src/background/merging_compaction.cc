@@ -6,12 +6,10 @@
 
 #include "absl/time/clock.h"
 
+#include "background/merge_parts.h"
 #include "background/pick_output.h"
 #include "base/status.h"
 #include "base/steady_time.h"
-#include "compaction/clipped_cursor.h"
-#include "compaction/cursor_pool.h"
-#include "compaction/merging_cursor.h"
 #include "tablet/unread_versions.h"
 
 namespace bigtable {
@@ -176,39 +174,19 @@ absl::Status MergingCompaction::Merge(const Plan& plan, const std::atomic<bool>*
   job.target_file_size = pick_.output.file_size.value_or(job.target_file_size);
   job.oldest_deletion = OldestDeletion(inputs.merged);
   job.rate_limiter = environment_.rate_limiter;
-  job.cells_unfiltered = &outcome_.cells_unfiltered;
   job.cancelled = cancelled;
   job.limits = limits;
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);
   for (const Ref<SSTable>& file : inputs.between) job.split_at.push_back(file->info().smallest_key);
   std::sort(job.split_at.begin(), job.split_at.end());
-  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, Write(plan, job));
+  BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
+                      RunMergeParts(job, inputs.merged, tablet_->keys(), pick_.threads, &outcome_));
   for (const SSTableInfo& info : written) outcome_.Add(info);
   BT_RETURN_IF_ERROR(Commit(plan, written));
   for (const Ref<SSTable>& file : plan.replaced) {
     environment_.remove_file(file->info().file_number);
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<std::vector<SSTableInfo>> MergingCompaction::Write(const Plan& plan,
-                                                                  const CompactionJob& job) {
-  MergingCursor input;
-  CursorPool pool;
-  std::vector<RunCursor*> cursors;
-  for (const SortedRun& run : plan.inputs.merged) {
-    cursors.push_back(pool.Make<RunCursor>(&run, ReadSettings{.fill_cache = false}));
-    input.Add(cursors.back());
-  }
-  const KeyRange& keys = tablet_->keys();
-  ClippedCursor clipped(&input, keys.begin(), keys.end());
-  absl::StatusOr<std::vector<SSTableInfo>> written = job.Run(&clipped);
-  if (!written.ok()) {
-    for (const RunCursor* cursor : cursors) {
-      if (!cursor->status().ok()) outcome_.unreadable_file = cursor->file()->info().file_number;
-    }
-  }
-  return written;
 }
 
 absl::Status MergingCompaction::Commit(const Plan& plan, const std::vector<SSTableInfo>& written) {

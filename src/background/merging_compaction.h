@@ -71,7 +71,6 @@ class MergingCompaction {
   // Writes, commits and publishes.
   absl::Status Merge(const Plan& plan, const std::atomic<bool>* cancelled,
                      const CallLimits& limits);
-  absl::StatusOr<std::vector<SSTableInfo>> Write(const Plan& plan, const CompactionJob& job);
   // After an error the new files are removed, unless METADATA may name them: then the outcome is in
   // doubt.
   absl::Status Commit(const Plan& plan, const std::vector<SSTableInfo>& written);

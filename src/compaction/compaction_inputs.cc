@@ -1,6 +1,7 @@
 #include "compaction/compaction_inputs.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "absl/base/macros.h"
@@ -112,6 +113,63 @@ void TakeMoved(CompactionInputs* inputs) {
   std::erase_if(inputs->merged, [](const SortedRun& run) { return run.files.empty(); });
 }
 
+// The files of the run that the output joins which are no inputs, but lie between some.
+std::vector<Ref<SSTable>> Between(const SortedRun& target, const std::vector<SortedRun>& merged) {
+  std::string_view smallest = merged.front().smallest_key();
+  std::string_view largest = merged.front().largest_key();
+  for (const SortedRun& run : merged) {
+    smallest = std::min(smallest, run.smallest_key());
+    largest = std::max(largest, run.largest_key());
+  }
+  std::vector<Ref<SSTable>> between;
+  for (const Ref<SSTable>& file : target.files) {
+    const SSTableInfo& info = file->info();
+    const bool is_input = std::any_of(merged.begin(), merged.end(), [&](const SortedRun& run) {
+      return Contains(run.files, file.get());
+    });
+    if (!is_input && info.smallest_key > smallest && info.largest_key < largest) {
+      between.push_back(file);
+    }
+  }
+  return between;
+}
+
+// Of two runs: the files of the first that are pushed into the second.
+void TakePushed(std::span<const SortedRun> runs, const CompactionPick& pick,
+                CompactionInputs* inputs) {
+  SortedRun pushed{Overlapping(runs[0], Named(runs[0], pick.files), {})};
+  if (runs.size() < 2 || pushed.files.empty()) return;
+  SortedRun below{Overlapping(runs[1], {}, pushed.files)};
+  inputs->merged.push_back(std::move(pushed));
+  if (!below.files.empty()) inputs->merged.push_back(std::move(below));
+  inputs->between = Between(runs[1], inputs->merged);
+}
+
+// The files of these numbers, and those that share a row with such a file, in whatever run.
+void TakeFiles(std::span<const SortedRun> runs, const std::vector<uint64_t>& numbers,
+               CompactionInputs* inputs) {
+  std::vector<Ref<SSTable>> taken;
+  for (const SortedRun& run : runs) {
+    for (Ref<SSTable>& file : Named(run, numbers)) taken.push_back(std::move(file));
+  }
+  for (size_t before = 0; before != taken.size();) {
+    before = taken.size();
+    for (const SortedRun& run : runs) {
+      for (Ref<SSTable>& file : Overlapping(run, {}, taken)) {
+        if (!Contains(taken, file.get())) taken.push_back(std::move(file));
+      }
+    }
+  }
+  for (const SortedRun& run : runs) {
+    SortedRun of_run;
+    for (const Ref<SSTable>& file : run.files) {
+      if (Contains(taken, file.get())) of_run.files.push_back(file);
+    }
+    if (!of_run.files.empty()) inputs->merged.push_back(std::move(of_run));
+  }
+  if (!inputs->merged.empty()) inputs->between = Between(runs.back(), inputs->merged);
+}
+
 }  // namespace
 
 CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const CompactionPick& pick,
@@ -127,22 +185,13 @@ CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const Compacti
   const size_t count = std::min(pick.count, runs.size() - pick.first);
   inputs.target = runs[pick.first + count - 1].files;
   inputs.is_major = pick.first + count == runs.size();
-  if (pick.kind == CompactionPick::Kind::kMerge) {
-    inputs.merged.assign(runs.begin() + static_cast<std::ptrdiff_t>(pick.first),
-                         runs.begin() + static_cast<std::ptrdiff_t>(pick.first + count));
+  const auto picked = std::span(runs).subspan(pick.first, count);
+  if (pick.kind == CompactionPick::Kind::kPush) {
+    TakePushed(picked, pick, &inputs);
+  } else if (pick.files.empty()) {
+    inputs.merged.assign(picked.begin(), picked.end());
   } else {
-    const SortedRun& from = runs[pick.first];
-    SortedRun pushed{Overlapping(from, Named(from, pick.files), {})};
-    if (count < 2 || pushed.files.empty()) return inputs;
-    SortedRun below{Overlapping(runs[pick.first + 1], {}, pushed.files)};
-    for (const Ref<SSTable>& file : runs[pick.first + 1].files) {
-      const bool is_within =
-          file->info().smallest_key > pushed.files.front()->info().smallest_key &&
-          file->info().largest_key < pushed.files.back()->info().largest_key;
-      if (is_within && !Contains(below.files, file.get())) inputs.between.push_back(file);
-    }
-    inputs.merged.push_back(std::move(pushed));
-    if (!below.files.empty()) inputs.merged.push_back(std::move(below));
+    TakeFiles(picked, pick.files, &inputs);
   }
   if (!rewrite_all && Shortcuts().Has(Shortcut::kMovedFiles)) TakeMoved(&inputs);
   return inputs;

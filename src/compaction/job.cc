@@ -89,7 +89,7 @@ bool IsSet(const std::atomic<bool>* flag) {
 }
 
 absl::Status CheckGoesOn(const CompactionJob& job) {
-  if (IsSet(job.cancelled) || IsSet(job.abandoned)) {
+  if (IsSet(job.cancelled) || IsSet(job.abandoned) || IsSet(job.stopped)) {
     return absl::CancelledError("the compaction was cancelled");
   }
   return job.limits.Check("the compaction");

@@ -44,12 +44,13 @@ struct CompactionJob {
   // of keys that outlive the run.
   std::vector<std::string_view> split_at;
 
-  // Null: no limit, or not cancellable. Each of the two flags cancels. The rate limit counts bytes
+  // Null: no limit, or not cancellable. Each of the flags cancels. The rate limit counts bytes
   // read and written together. All are checked at least once in 64 KiB of input, even if none of it
   // is written.
   RateLimiter* rate_limiter = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
   const std::atomic<bool>* abandoned = nullptr;
+  const std::atomic<bool>* stopped = nullptr;  // another part of the compaction has failed
   // Limits of the call that requested the compaction.
   CallLimits limits;
 

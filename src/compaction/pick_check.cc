@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -20,12 +21,42 @@ absl::Status Refusal(const Parts&... parts) {
   return absl::FailedPreconditionError(Cat(parts...));
 }
 
+bool Has(const RunSummary& run, uint64_t number) {
+  return std::any_of(run.files.begin(), run.files.end(),
+                     [&](const FileSummary& file) { return file.number == number; });
+}
+
+// A merge of some files moves at least one of them to an older run.
+absl::Status CheckMergedFiles(const GroupSummary& group, const CompactionPick& pick) {
+  const auto runs = std::span(group.runs).subspan(pick.first, pick.count);
+  for (const uint64_t number : pick.files) {
+    if (std::none_of(runs.begin(), runs.end(),
+                     [&](const RunSummary& run) { return Has(run, number); })) {
+      return Refusal("a merge of file ", number, ", which is in none of the ", pick.count,
+                     " runs from run ", pick.first, " on");
+    }
+  }
+  if (pick.files.empty() ||
+      !std::all_of(pick.files.begin(), pick.files.end(),
+                   [&](uint64_t number) { return Has(runs.back(), number); })) {
+    return absl::OkStatus();
+  }
+  return Refusal("a merge of files that are all in the oldest of its runs");
+}
+
+absl::Status CheckThreads(const CompactionPick& pick) {
+  if (pick.threads >= 1 && pick.threads <= CompactionPick::kMostThreads) return absl::OkStatus();
+  return Refusal(pick.threads, " threads: 1 to ", CompactionPick::kMostThreads);
+}
+
 absl::Status CheckMerge(const GroupSummary& group, const CompactionPick& pick) {
   const size_t runs = group.runs.size();
   if (pick.count < 2) return Refusal("a merge needs at least two runs, and not ", pick.count);
-  if (pick.first < runs && pick.count <= runs - pick.first) return absl::OkStatus();
-  return Refusal("a merge of ", pick.count, " runs from run ", pick.first, " on: there are only ",
-                 runs, " runs");
+  if (pick.first >= runs || pick.count > runs - pick.first) {
+    return Refusal("a merge of ", pick.count, " runs from run ", pick.first, " on: there are only ",
+                   runs, " runs");
+  }
+  return CheckMergedFiles(group, pick);
 }
 
 absl::Status CheckPush(const GroupSummary& group, const CompactionPick& pick) {
@@ -35,10 +66,8 @@ absl::Status CheckPush(const GroupSummary& group, const CompactionPick& pick) {
                    " runs");
   }
   if (pick.files.empty()) return Refusal("a push of no files");
-  const std::vector<FileSummary>& files = group.runs[pick.first].files;
   for (const uint64_t number : pick.files) {
-    if (std::none_of(files.begin(), files.end(),
-                     [&](const FileSummary& file) { return file.number == number; })) {
+    if (!Has(group.runs[pick.first], number)) {
       return Refusal("a push of file ", number, ", which is not in run ", pick.first);
     }
   }
@@ -81,6 +110,7 @@ absl::Status CheckDrop(const GroupSummary& group, const CompactionPick& pick) {
 
 absl::Status CheckPick(const GroupSummary& group, const CompactionPick& pick) {
   BT_RETURN_IF_ERROR(CheckTexts(pick));
+  BT_RETURN_IF_ERROR(CheckThreads(pick));
   switch (pick.kind) {
     case CompactionPick::Kind::kMerge:
       return CheckMerge(group, pick);

@@ -16,7 +16,7 @@
 
 namespace bigtable {
 
-// For the thread of the compaction. It pins a version of the tablet during a call only, because a
+// Thread-safe. It pins a version of the tablet during a call only, because a
 // version keeps memtables that are flushed meanwhile.
 class UnreadVersions {
  public:

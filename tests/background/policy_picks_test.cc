@@ -23,6 +23,7 @@
 #include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/expect_status.h"
+#include "support/scoped_merge_part.h"
 
 namespace bigtable {
 namespace {
@@ -200,6 +201,42 @@ TEST_F(PolicyPicksTest, AnOutputEndsItsFilesAtItsSize) {
   EXPECT_GE(Runs()[0].files.size(), 4u);
   EXPECT_LE(Runs()[0].files.size(), 5u);
   EXPECT_EQ(Count(), 300u);
+}
+
+TEST_F(PolicyPicksTest, AMergeOfSomeFilesLeavesTheOthers) {
+  WriteRun("a", 0, 10);
+  WriteRun("b", 0, 10);  // the same run
+  WriteRun("a", 0, 10, "w");
+  WriteRun("b", 0, 10, "w");
+  ASSERT_EQ(Runs().size(), 2u);
+  UsePicker([](const GroupSummary& group) -> std::optional<CompactionPick> {
+    if (group.runs[0].files.size() < 2) return std::nullopt;
+    return CompactionPick{.count = 2, .files = {group.runs[0].files[0].number}};
+  });
+  ASSERT_OK(database_->WaitUntilQuiet());
+  UsePicker(nullptr);
+  const std::vector<SortedRun> runs = Runs();
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].files.size(), 1u);
+  EXPECT_EQ(runs[1].files.size(), 2u);
+  EXPECT_EQ(runs[1].entries(), 20u);  // the older cells of a are gone
+  EXPECT_EQ(Count(), 20u);
+}
+
+TEST_F(PolicyPicksTest, SeveralThreadsWriteOneRun) {
+  const ScopedMergePart parts(1 << 10);
+  WriteRun("a", 0, 300);
+  UsePicker([](const GroupSummary& group) {
+    return MergeAll(group, {.reason = "threads", .threads = 3});
+  });
+  WriteRun("a", 100, 300, "w");
+  UsePicker(nullptr);
+  ASSERT_EQ(Runs().size(), 1u);
+  EXPECT_EQ(Runs()[0].files.size(), 3u);
+  EXPECT_EQ(Runs()[0].entries(), 400u);
+  EXPECT_EQ(reasons_.Take(1), std::vector<std::string>{"threads"});
+  ReopenIt();
+  EXPECT_EQ(Count(), 400u);
 }
 
 TEST_F(PolicyPicksTest, TheTimeOfTheOldestDeletionIsKeptByMergesAndRecovery) {

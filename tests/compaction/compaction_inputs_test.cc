@@ -67,6 +67,7 @@ std::string Choose(const TextCommand& command) {
   for (const SortedRun& run : inputs.merged)
     absl::StrAppend(&out, "merge", Numbers(run.files), "\n");
   if (!inputs.moved.empty()) absl::StrAppend(&out, "move", Numbers(inputs.moved), "\n");
+  if (!inputs.between.empty()) absl::StrAppend(&out, "between", Numbers(inputs.between), "\n");
   if (!inputs.dropped.empty()) absl::StrAppend(&out, "drop", Numbers(inputs.dropped), "\n");
   if (out.empty()) return "nothing\n";
   if (!inputs.target.empty()) {

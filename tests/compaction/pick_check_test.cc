@@ -126,6 +126,29 @@ TEST_F(PickCheckTest, ReasonsAndStatesAreShort) {
                 check(0, CompactionPick::kMostState + 1));
 }
 
+TEST_F(PickCheckTest, AMergeOfSomeFilesMovesOneOfThem) {
+  const GroupSummary group = Group({1, 1, 1});
+  const auto check = [&](std::vector<uint64_t> files) {
+    return CheckPick(group, {.first = 0, .count = 2, .files = std::move(files)});
+  };
+  EXPECT_OK(check({1}));
+  EXPECT_OK(check({2, 1}));
+  EXPECT_STATUS(kFailedPrecondition, "all in the oldest of its runs", check({2}));
+  EXPECT_STATUS(kFailedPrecondition, "file 3, which is in none of the 2 runs from run 0 on",
+                check({1, 3}));
+}
+
+TEST_F(PickCheckTest, ThereIsABoundForThreads) {
+  const GroupSummary group = Group({1, 1});
+  const auto check = [&](int threads) {
+    return CheckPick(group, {.first = 0, .count = 2, .threads = threads});
+  };
+  EXPECT_OK(check(1));
+  EXPECT_OK(check(64));
+  EXPECT_STATUS(kFailedPrecondition, "0 threads: 1 to 64", check(0));
+  EXPECT_STATUS(kFailedPrecondition, "65 threads: 1 to 64", check(65));
+}
+
 TEST_F(PickCheckTest, APickOfAnotherKindIsRefused) {
   EXPECT_STATUS(kFailedPrecondition, "unknown kind 9",
                 CheckPick(Group({1, 1}), {.kind = static_cast<Kind>(9)}));

@@ -27,6 +27,7 @@
 #include "model/model_plan.h"
 #include "model/model_run.h"
 #include "support/scoped_group_search.h"
+#include "support/scoped_merge_part.h"
 #include "support/seeds.h"
 
 namespace bigtable {
@@ -107,6 +108,7 @@ std::vector<size_t> ChosenSteps(const ModelPlan& plan) {
 
 void CompareWithModel(int seeds, size_t step_count, const ModelSettings& settings = {}) {
   const ScopedGroupSearch together(1);
+  const ScopedMergePart parts(1);
   ForEachSeed(seeds, [&](uint64_t seed) {
     const ModelPlan plan = MakeModelPlan(seed, step_count, settings);
     const std::vector<size_t> steps = ChosenSteps(plan);

@@ -27,6 +27,7 @@
 #include "model/model_schemas.h"
 #include "support/model.h"
 #include "support/random.h"
+#include "support/scoped_merge_part.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/watchdog.h"
@@ -254,6 +255,7 @@ class FaultRun : public FaultedDatabase {
 
 TEST(RandomFaultTest, NoAcknowledgedWriteIsLostAndNoWriteIsThereInPart) {
   Watchdog watchdog;
+  const ScopedMergePart parts(1);
   ForEachSeed(kSlow ? 8 : 40, [&watchdog](uint64_t seed) {
     FaultRun run(seed, &watchdog);
     bool ok = run.failure().empty();

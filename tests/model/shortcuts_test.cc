@@ -31,6 +31,7 @@
 #include "support/random.h"
 #include "support/scoped_group_search.h"
 #include "support/scoped_kept_merges.h"
+#include "support/scoped_merge_part.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 
@@ -207,6 +208,7 @@ WaysOutcome ShrinkWays(uint64_t seed, std::vector<WaysStep> steps, WaysOutcome f
 
 TEST(ShortcutsTest, RandomReadsReturnTheSameInEveryWay) {
   const ScopedGroupSearch together(1);
+  const ScopedMergePart parts(1);
   const ScopedKeptMerges kept(2);
   uint64_t reads = 0;
   ForEachSeed(kSlow ? 20 : 250, [&](uint64_t seed) {

@@ -39,6 +39,7 @@ class ModelCompactionPolicy final : public CompactionPolicy {
     pick.first = random.Below(runs - 1);
     if (runs >= kMostRuns || random.OneIn(2)) {
       pick.count = 2 + random.Below(runs - 1 - pick.first);
+      if (runs < kMostRuns && random.OneIn(2)) pick.files = SomeFiles(group, pick, random);
     } else {
       pick.kind = CompactionPick::Kind::kPush;
       pick.count = 2;
@@ -49,6 +50,7 @@ class ModelCompactionPolicy final : public CompactionPolicy {
       if (pick.files.empty()) pick.files.push_back(random.Pick(files).number);
     }
     pick.output = RandomOutput(random);
+    pick.threads = static_cast<int>(random.Between(1, 4));
     if (random.OneIn(2)) pick.reason = "any";
     if (random.OneIn(2)) pick.state = NextState(group.state);
     return pick;
@@ -64,6 +66,18 @@ class ModelCompactionPolicy final : public CompactionPolicy {
       seed = seed * 31;
     }
     return seed;
+  }
+  // Of the picked runs, at least one of them not in the oldest.
+  static std::vector<uint64_t> SomeFiles(const GroupSummary& group, const CompactionPick& pick,
+                                         Random& random) {
+    std::vector<uint64_t> files;
+    for (size_t i = pick.first; i < pick.first + pick.count; ++i) {
+      for (const FileSummary& file : group.runs[i].files) {
+        if (random.OneIn(3)) files.push_back(file.number);
+      }
+    }
+    files.push_back(random.Pick(group.runs[pick.first].files).number);
+    return files;
   }
   static CompactionOutput RandomOutput(Random& random) {
     CompactionOutput output;

@@ -34,6 +34,7 @@
 #include "support/model_compaction_policy.h"
 #include "support/random.h"
 #include "support/read_mode.h"
+#include "support/scoped_merge_part.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
@@ -381,6 +382,7 @@ class RandomRuns {
 };
 
 TEST(RandomRunsTest, ReadsDoNotDependOnTheRuns) {
+  const ScopedMergePart parts(1);
   uint64_t runs = 0, moved = 0, dropped = 0;
   ForEachSeed(kSlow ? 20 : 200, [&](uint64_t seed) {
     RandomRuns tablet(seed);
