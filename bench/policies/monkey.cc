@@ -35,12 +35,22 @@ std::optional<bigtable::CompactionPick> Monkey::Pick(const bigtable::GroupSummar
   } else {
     return pick;
   }
-  uint64_t largest = output;
+  pick->output.filter_bits = BitsOf(output, group);
+  return pick;
+}
+
+bigtable::CompactionOutput Monkey::FlushOutput(const bigtable::GroupSummary& group) {
+  bigtable::CompactionOutput output = policy_->FlushOutput(group);
+  output.filter_bits = BitsOf(group.flush_size, group);
+  return output;
+}
+
+int Monkey::BitsOf(uint64_t bytes, const bigtable::GroupSummary& group) const {
+  uint64_t largest = bytes;
   for (const bigtable::RunSummary& run : group.runs) largest = std::max(largest, run.bytes);
   const int above = LevelOf(largest, group.flush_size, size_ratio_) -
-                    LevelOf(output, group.flush_size, size_ratio_);
-  pick->output.filter_bits = MonkeyBits(bits_, size_ratio_, above);
-  return pick;
+                    LevelOf(bytes, group.flush_size, size_ratio_);
+  return MonkeyBits(bits_, size_ratio_, above);
 }
 
 }  // namespace policies

@@ -4,6 +4,7 @@
 #ifndef BIGTABLE_BENCH_POLICIES_MONKEY_H_
 #define BIGTABLE_BENCH_POLICIES_MONKEY_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -15,16 +16,19 @@ namespace policies {
 // size ratio whose filters have `bits` for each row on average. 1 to 32, as the engine takes them.
 int MonkeyBits(double bits, int size_ratio, int above);
 
-// Does what another policy does, with these filters in what it writes. A flush has those of the
-// group.
+// Does what another policy does, with these filters in what it and flushes write.
 class Monkey final : public bigtable::CompactionPolicy {
  public:
   Monkey(std::unique_ptr<bigtable::CompactionPolicy> policy, double bits, int size_ratio);
   std::optional<bigtable::CompactionPick> Pick(const bigtable::GroupSummary& group) override;
+  bigtable::CompactionOutput FlushOutput(const bigtable::GroupSummary& group) override;
   bool DropsExpired() const override { return policy_->DropsExpired(); }
   bool BoundsRuns() const override { return policy_->BoundsRuns(); }
 
  private:
+  // Of a run of so many bytes.
+  int BitsOf(uint64_t bytes, const bigtable::GroupSummary& group) const;
+
   const std::unique_ptr<bigtable::CompactionPolicy> policy_;
   const double bits_;
   const int size_ratio_;

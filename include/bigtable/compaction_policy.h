@@ -102,9 +102,10 @@ struct GroupSummary {
   bool reaches_oldest = true;
 };
 
-// What a compaction writes, where it is to differ from the options of the locality group. The
-// bounds are those of LocalityGroup. What is not set is as the group has it. A file that moves to
-// another run without being rewritten, as no other input has rows of its range, keeps its own.
+// What a flush or a compaction writes, where it is to differ from the options of the locality
+// group. The bounds are those of LocalityGroup. What is not set is as the group has it. A file that
+// moves to another run without being rewritten, as no other input has rows of its range, keeps its
+// own.
 struct CompactionOutput {
   std::optional<Compression> compression = {};
   std::optional<int> compression_level = {};
@@ -186,6 +187,10 @@ class BIGTABLE_EXPORT CompactionPolicy {
   // least one run. When it returns a pick, it is called again after that compaction: so it must
   // return nullopt, or kWait, at some time.
   virtual std::optional<CompactionPick> Pick(const GroupSummary& group) = 0;
+  // What the next flush writes. Asked of an object that was made for this flush, on the thread that
+  // flushes, with the runs that there are, perhaps none. If it throws, or the options are out of
+  // their bounds, the flush has those of the locality group, and the info log says so.
+  virtual CompactionOutput FlushOutput(const GroupSummary& /*group*/) { return {}; }
   // Whether files in which every cell has expired are dropped unread, before Pick is called.
   virtual bool DropsExpired() const { return true; }
   // Whether the policy keeps the number of runs low, so that writers should wait while it is high.

@@ -56,6 +56,7 @@ absl::Status BackgroundWork::RunFlush(FlushWork* work) {
       continue;
     }
     bytes += part.outcome.bytes_written;
+    if (!part.policy_error.ok()) info_log_->Warning(ToStd(part.policy_error.message()));
     WarnOfFutureCells(part);
   }
   BT_RETURN_IF_ERROR(status);

@@ -155,4 +155,19 @@ absl::StatusOr<std::optional<CompactionPick>> PickCompaction(Tablet* tablet, siz
   return wait;
 }
 
+absl::StatusOr<CompactionOutput> PickFlushOutput(const Tablet& tablet, size_t group) {
+  const Pin<TabletVersion> version = tablet.Version();
+  const LocalityGroup& options = version->layout().groups[group].options;
+  if (options.compaction_policy.empty()) return CompactionOutput();  // one of the engine
+  const TabletEnvironment& environment = *tablet.environment();
+  const absl::Time now = environment.snapshots->OldestTime(TimeBeforeLayout(environment));
+  const std::unique_ptr<GuardedPolicy> policy = MakePolicy(options);
+  const CompactionOutput output = policy->FlushOutput(Summarize(tablet, *version, group, now));
+  const absl::Status checked = policy->error().ok() ? CheckOutput(output) : policy->error();
+  if (checked.ok()) return output;
+  return absl::Status(checked.code(), Cat("compaction policy ", Quoted(options.compaction_policy),
+                                          ", for a flush of table ", Quoted(version->layout().name),
+                                          ": ", ToStd(checked.message())));
+}
+
 }  // namespace bigtable

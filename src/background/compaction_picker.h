@@ -22,6 +22,10 @@ namespace bigtable {
 // One thread at a time for a tablet.
 absl::StatusOr<std::optional<CompactionPick>> PickCompaction(Tablet* tablet, size_t group);
 
+// What the policy wants a flush of the group to write (CompactionPolicy::FlushOutput). An error is
+// that of the policy. Any thread.
+absl::StatusOr<CompactionOutput> PickFlushOutput(const Tablet& tablet, size_t group);
+
 }  // namespace bigtable
 
 #endif  // BIGTABLE_BACKGROUND_COMPACTION_PICKER_H_

@@ -6,6 +6,8 @@
 #include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
+#include "background/compaction_picker.h"
+#include "background/pick_output.h"
 #include "base/status.h"
 #include "compaction/clipped_cursor.h"
 #include "compaction/cursor_pool.h"
@@ -107,7 +109,7 @@ absl::Status MinorCompaction::WriteOut(GroupFlush* part) const {
     environment_->events->Push(&EventListener::OnMinorCompactionBegan, part->event);
   }
   const WaitTimer timer;
-  absl::StatusOr<std::vector<SSTableInfo>> written = Write(*part);
+  absl::StatusOr<std::vector<SSTableInfo>> written = Write(part);
   BT_RETURN_IF_ERROR(written.status());
   part->written = *std::move(written);
   std::vector<TabletFile> files;
@@ -125,8 +127,8 @@ absl::Status MinorCompaction::WriteOut(GroupFlush* part) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const GroupFlush& part) {
-  const ImmutableMemtables& immutable = part.immutable;
+absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(GroupFlush* part) {
+  const ImmutableMemtables& immutable = part->immutable;
   MergingCursor input;
   CursorPool pool;
   for (const Ref<Memtable>& memtable : immutable.memtables) {
@@ -136,7 +138,12 @@ absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(const GroupFlush
   const KeyRange& keys = immutable.tablet->keys();
   ClippedCursor clipped(&input, keys.begin(), keys.end());
   CompactionJob job =
-      MakeCompactionJob(*immutable.tablet, *part.layout, immutable.group, false, part.now);
+      MakeCompactionJob(*immutable.tablet, *part->layout, immutable.group, false, part->now);
+  absl::StatusOr<CompactionOutput> output = PickFlushOutput(*immutable.tablet, immutable.group);
+  if (!output.ok()) part->policy_error = output.status();
+  const CompactionOutput differs = output.value_or(CompactionOutput());
+  job.group = WithOutput(std::move(job.group), differs);
+  job.target_file_size = differs.file_size.value_or(job.target_file_size);
   for (const Ref<Memtable>& memtable : immutable.memtables) {
     const int64_t time = memtable->oldest_deletion();
     if (time == 0) continue;

@@ -39,6 +39,8 @@ class MinorCompaction {
     CompactionOutcome outcome;
     // Cancelled: the tablet was removed, or another part has failed before this one began.
     absl::Status status = absl::CancelledError("not begun");
+    // Of its policy, which could not say what the flush was to write.
+    absl::Status policy_error = {};
     int64_t nanos = 0;  // how long it took, including the wait for the common commit
 
     // Whether it has cells with timestamps more than a day ahead, in a group in which a rule counts
@@ -75,7 +77,7 @@ class MinorCompaction {
   absl::Status WriteOut(GroupFlush* part) const;
   // Writes the SSTables; their directory is not synced. Cancelled if the tablet is removed
   // meanwhile.
-  static absl::StatusOr<std::vector<SSTableInfo>> Write(const GroupFlush& part);
+  static absl::StatusOr<std::vector<SSTableInfo>> Write(GroupFlush* part);
   absl::Status SyncDirectoryFor(absl::Span<GroupFlush* const> parts) const;
   // Commits these together, and publishes them. After an error their files are removed, unless
   // METADATA may name them. Refused: these are too many for one commit, and nothing was committed.

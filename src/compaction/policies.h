@@ -36,6 +36,11 @@ class GuardedPolicy final : public CompactionPolicy {
     Call("CompactionPolicy::Pick", [&] { pick = policy_->Pick(group); });
     return error_.ok() ? pick : std::nullopt;
   }
+  CompactionOutput FlushOutput(const GroupSummary& group) override {
+    CompactionOutput output;
+    Call("CompactionPolicy::FlushOutput", [&] { output = policy_->FlushOutput(group); });
+    return error_.ok() ? output : CompactionOutput();
+  }
   bool DropsExpired() const override {
     bool drops = false;
     Call("CompactionPolicy::DropsExpired", [&] { drops = policy_->DropsExpired(); });

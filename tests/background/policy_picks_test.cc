@@ -38,6 +38,7 @@ class TestPolicy final : public CompactionPolicy {
   struct Shared {
     Mutex mutex;
     Picker picker ABSL_GUARDED_BY(mutex);
+    CompactionOutput flush_output ABSL_GUARDED_BY(mutex);
     int objects ABSL_GUARDED_BY(mutex) = 0;
     std::set<int> asked ABSL_GUARDED_BY(mutex);  // the numbers of objects
   };
@@ -50,6 +51,10 @@ class TestPolicy final : public CompactionPolicy {
     MutexLock lock(&shared_->mutex);
     shared_->asked.insert(number_);
     return shared_->picker ? shared_->picker(group) : std::nullopt;
+  }
+  CompactionOutput FlushOutput(const GroupSummary&) override {
+    MutexLock lock(&shared_->mutex);
+    return shared_->flush_output;
   }
   bool BoundsRuns() const override { return false; }
 
@@ -111,6 +116,10 @@ class PolicyPicksTest : public DatabaseFixture {
   void UsePicker(const Picker& picker) {
     MutexLock lock(&shared_.mutex);
     shared_.picker = picker;
+  }
+  void UseFlushOutput(const CompactionOutput& output) {
+    MutexLock lock(&shared_.mutex);
+    shared_.flush_output = output;
   }
   // A run with rows of `prefix` from `first` on, `count` of them, of a kilobyte each.
   void WriteRun(std::string_view prefix, int first, int count, std::string_view value = "v") {
@@ -201,6 +210,26 @@ TEST_F(PolicyPicksTest, AnOutputEndsItsFilesAtItsSize) {
   EXPECT_GE(Runs()[0].files.size(), 4u);
   EXPECT_LE(Runs()[0].files.size(), 5u);
   EXPECT_EQ(Count(), 300u);
+}
+
+TEST_F(PolicyPicksTest, AFlushHasTheOptionsOfItsPolicy) {
+  UseFlushOutput({.compression = Compression::kZstd, .filter_bits = 20});
+  WriteRun("a", 0, 100);
+  SortedRun run = Runs()[0];
+  EXPECT_EQ(run.files[0]->properties().compression, Compression::kZstd);
+  EXPECT_GT(run.files[0]->properties().filter_probes, 10u);
+  // One that is not valid: the flush goes on with those of the group.
+  UseFlushOutput({.compression = Compression::kZstd, .filter_bits = 99});
+  WriteRun("b", 0, 100);
+  run = Runs()[0];
+  ASSERT_EQ(run.files.size(), 2u);
+  EXPECT_EQ(run.files[1]->properties().compression, Compression::kNone);
+  EXPECT_NE(file_system_->Contents("/db/LOG").find(
+                "compaction policy \"test\", for a flush of table \"t\": filter_bits"),
+            std::string::npos)
+      << file_system_->Contents("/db/LOG");
+  UseFlushOutput({});
+  EXPECT_EQ(Count(), 200u);
 }
 
 TEST_F(PolicyPicksTest, AMergeOfSomeFilesLeavesTheOthers) {

@@ -25,6 +25,10 @@ class ModelCompactionPolicy final : public CompactionPolicy {
  public:
   static constexpr const char* kName = "test.model";
 
+  CompactionOutput FlushOutput(const GroupSummary& group) override {
+    Random random(SeedOf(group));
+    return RandomOutput(random);
+  }
   std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     CheckState(group.state);
     const size_t runs = group.runs.size();
