@@ -16,6 +16,7 @@
 #include "common/strings.h"
 #include "common/workload.h"
 #include "subject.h"
+#include "touch_sink.h"
 
 namespace bench {
 namespace {
@@ -51,6 +52,7 @@ bigtable::DatabaseOptions DatabaseOptionsFor(const SubjectOptions& options) {
   database.memtable_size = options.memtable_size;
   database.log_segment_size = std::clamp(options.memtable_size / 4, kLeastSegment, kMostSegment);
   database.target_file_size = std::max(options.memtable_size, kLeastFile);
+  if (options.positional) database.read_mode = bigtable::FileSystem::ReadMode::kPositional;
   return database;
 }
 
@@ -80,6 +82,11 @@ class BigtableSubject final : public Subject {
     auto subject = absl::WrapUnique(new BigtableSubject);
     bigtable::DatabaseOptions database_options = DatabaseOptionsFor(options);
     database_options.clock = &subject->clock_;
+    database_options.event_listener = &subject->events_;
+    if (options.counts_touches) {
+      database_options.trace_one_of = 1;
+      database_options.trace_sink = &subject->touches_;
+    }
     auto database = bigtable::Database::Open(options.directory, database_options);
     if (!database.ok()) return database.status();
     subject->database_ = *std::move(database);
@@ -101,12 +108,17 @@ class BigtableSubject final : public Subject {
   absl::Status Settle() override;
   absl::Status Close() override { return database_->Close(); }
   absl::StatusOr<SubjectFigures> Figures() const override;
+  void CountTouches() override { touches_.Begin(); }
+  ReadTouches TakeTouches() override { return touches_.End(); }
+  std::vector<Event> TakeEvents() override { return events_.Take(); }
 
  private:
   BigtableSubject() = default;
 
   const Values values_;
   OperationClock clock_;
+  TouchSink touches_;
+  EventLog events_;
   std::unique_ptr<bigtable::Database> database_;
   bigtable::Table* table_ = nullptr;  // the database's
 };

@@ -1,6 +1,7 @@
 #include "experiment.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "common/measure.h"
 #include "common/strings.h"
 #include "common/workload.h"
+#include "operation_latencies.h"
 #include "probe.h"
 #include "subject.h"
 #include "workloads.h"
@@ -68,9 +70,9 @@ class Effort {
 
 class Experiment {
  public:
-  Experiment(const ExperimentOptions& options, const std::function<void(const Sample&)>& report)
+  Experiment(const ExperimentOptions& options, Report* report)
       : options_(options),
-        report_(report),
+        report_(*report),
         workload_(MakeWorkload(options.workload, options.rows)),
         operations_per_look_(
             std::max<uint64_t>(1, options.memtable_size / kRowSize / kLooksPerMemtable)) {}
@@ -83,7 +85,9 @@ class Experiment {
                      .memtable_size = options_.memtable_size,
                      .rocksdb_options = options_.rocksdb_options,
                      .tablet_size = options_.tablet_size,
-                     .lifetime = workload_->lifetime()});
+                     .lifetime = workload_->lifetime(),
+                     .positional = options_.positional,
+                     .counts_touches = options_.counts_touches});
     if (!subject.ok()) return subject.status();
     subject_ = *std::move(subject);
     if (absl::Status s = Prepare(); !s.ok()) return s;
@@ -102,6 +106,9 @@ class Experiment {
     if (absl::Status s = subject_->Settle(); !s.ok()) return s;
     absl::StatusOr<SubjectFigures> before = subject_->Figures();
     if (before.ok()) before_ = *before;
+    (void)subject_->TakeEvents();
+    latencies_ = {};
+    begin_ = absl::Now();
     return before.status();
   }
 
@@ -123,7 +130,9 @@ class Experiment {
 
   absl::Status Do(const Operation& operation) {
     subject_->Step();
+    const auto begin = std::chrono::steady_clock::now();
     absl::Status s = DoOnSubject(operation);
+    latencies_.Record(operation.kind, std::chrono::steady_clock::now() - begin);
     if (!s.ok()) return s;
     ++done_;
     if (done_ % operations_per_look_ != 0) return s;
@@ -159,8 +168,10 @@ class Experiment {
       AddRates(*spent, quiet ? Mark() : last_, &sample);
       if (absl::Status s = AddStatistics(&sample); !s.ok()) return s;
       if (absl::Status s = AddSpace(&sample); !s.ok()) return s;
+      latencies_.AddTo(quiet, &sample);
       if (absl::Status s = AddReads(&sample); !s.ok()) return s;
-      report_(sample);
+      report_.Add(sample);
+      report_.AddEvents(begin_, subject_->TakeEvents());
       last_ = {done_, *spent};
       return absl::OkStatus();
     });
@@ -205,7 +216,7 @@ class Experiment {
     sample->sorted_runs = now->sorted_runs;
     sample->files = now->files;
     sample->memtables = now->memtables;
-    sample->read_amplification = sample->sorted_runs + sample->memtables;
+    sample->sources = sample->sorted_runs + sample->memtables;
     return absl::OkStatus();
   }
 
@@ -220,12 +231,9 @@ class Experiment {
   }
 
   absl::Status AddReads(Sample* sample) {
-    absl::StatusOr<ReadCost> cost = ProbeReads(*subject_, *workload_, done_);
-    if (!cost.ok()) return cost.status();
-    sample->read_us = cost->read_us;
-    sample->missing_read_us = cost->missing_read_us;
-    sample->scan_row_us = cost->scan_row_us;
-    return absl::OkStatus();
+    return ProbeReads(*subject_, *workload_, done_,
+                      {.is_first = options_.positional, .counts_touches = options_.counts_touches},
+                      sample);
   }
 
   // Checks that no row was lost or restored.
@@ -240,11 +248,13 @@ class Experiment {
   }
 
   const ExperimentOptions& options_;
-  const std::function<void(const Sample&)>& report_;
+  Report& report_;
   const std::unique_ptr<Workload> workload_;
   const uint64_t operations_per_look_;
   std::unique_ptr<Subject> subject_;
   SubjectFigures before_;  // the measured operations
+  absl::Time begin_;       // of these
+  OperationLatencies latencies_;
   Effort effort_;
   uint64_t done_ = 0;        // operations
   uint64_t user_bytes_ = 0;  // of these
@@ -253,8 +263,7 @@ class Experiment {
 
 }  // namespace
 
-absl::Status RunExperiment(const ExperimentOptions& options,
-                           const std::function<void(const Sample&)>& report) {
+absl::Status RunExperiment(const ExperimentOptions& options, Report* report) {
   return Experiment(options, report).Run();
 }
 

@@ -31,6 +31,7 @@
 #include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
+#include "event_log.h"
 #include "experiment.h"
 #include "plot.h"
 #include "plugin.h"
@@ -53,6 +54,9 @@ ABSL_FLAG(uint64_t, memtable, 0, "KiB of a memtable; 0: a hundredth of the rows"
 ABSL_FLAG(uint64_t, memory, 0, "MiB of memory; 0: eight memtables, and at least 16");
 ABSL_FLAG(bool, lockstep, false, "the writer waits for compactions");
 ABSL_FLAG(std::string, csv, "", "file to which the samples go");
+ABSL_FLAG(std::string, events, "", "file to which flushes, compactions and stalls go");
+ABSL_FLAG(bool, touches, false, "counts what reads touch; operations take longer");
+ABSL_FLAG(bool, positional, false, "files are read by position, and reads measured at first");
 ABSL_FLAG(bool, markdown, false, "prints the figures in bytes and runs as Markdown, too");
 ABSL_FLAG(std::string, check, "", "file that must have the lines of --markdown");
 ABSL_FLAG(std::string, plot, "", "directory to which SVG charts go");
@@ -121,6 +125,8 @@ absl::StatusOr<RunOptions> OptionsFromFlags() {
   if (absl::Status s = SetSizes(&options.common); !s.ok()) return s;
   options.common.lockstep = absl::GetFlag(FLAGS_lockstep);
   options.common.rocksdb_options = absl::GetFlag(FLAGS_rocksdb_options);
+  options.common.counts_touches = absl::GetFlag(FLAGS_touches);
+  options.common.positional = absl::GetFlag(FLAGS_positional);
   constexpr uint64_t kMostTablet = 1 << 20;
   const uint64_t tablet = absl::GetFlag(FLAGS_tablet);
   if (absl::Status s = CheckRange("tablet", tablet, 0, kMostTablet); !s.ok()) return s;
@@ -139,18 +145,18 @@ absl::StatusOr<RunOptions> OptionsFromFlags() {
   return options;
 }
 
-// The file that --csv names; nothing is written if there is none.
+// A CSV; nothing is written if it has no path.
 class CsvFile {
  public:
-  absl::Status Open(const std::string& path) {
+  absl::Status Open(const std::string& path, const std::string& header) {
     path_ = path;
     if (path.empty()) return absl::OkStatus();
     file_.open(path, std::ios::trunc);
-    file_ << CsvHeader();
+    file_ << header;
     return Flush();
   }
-  void Write(const RunResult& run, const Sample& sample) {
-    if (!path_.empty()) file_ << CsvLine(run.workload, run.policy, sample);
+  void Write(const std::string& line) {
+    if (!path_.empty()) file_ << line;
   }
   absl::Status Flush() {
     if (path_.empty() || file_.flush().good()) return absl::OkStatus();
@@ -162,17 +168,48 @@ class CsvFile {
   std::ofstream file_;
 };
 
-absl::StatusOr<RunResult> RunOne(const ExperimentOptions& options, CsvFile& csv) {
+// The files that --csv and --events name.
+struct CsvFiles {
+  absl::Status Open() {
+    absl::Status s = samples.Open(absl::GetFlag(FLAGS_csv), CsvHeader());
+    return s.ok() ? events.Open(absl::GetFlag(FLAGS_events), EventCsvHeader()) : s;
+  }
+  absl::Status Flush() {
+    absl::Status s = samples.Flush();
+    return s.ok() ? events.Flush() : s;
+  }
+
+  CsvFile samples;
+  CsvFile events;
+};
+
+class RunReport final : public Report {
+ public:
+  RunReport(RunResult* run, CsvFiles* files) : run_(*run), files_(*files) {}
+  void Add(const Sample& sample) override {
+    files_.samples.Write(CsvLine(run_.workload, run_.policy, sample));
+    run_.samples.push_back(sample);
+  }
+  void AddEvents(absl::Time begin, const std::vector<Event>& events) override {
+    for (const Event& event : events) {
+      files_.events.Write(EventCsvLine(run_.workload, run_.policy, begin, event));
+    }
+  }
+
+ private:
+  RunResult& run_;
+  CsvFiles& files_;
+};
+
+absl::StatusOr<RunResult> RunOne(const ExperimentOptions& options, CsvFiles& files) {
   RunResult run{.workload = options.workload, .policy = options.policy, .samples = {}};
-  absl::Status s = RunExperiment(options, [&](const Sample& sample) {
-    csv.Write(run, sample);
-    run.samples.push_back(sample);
-  });
+  RunReport report(&run, &files);
+  absl::Status s = RunExperiment(options, &report);
   RemoveAll(options.directory);
   if (!s.ok()) {
     return absl::Status(s.code(), Concat(run.workload, ", ", run.policy.Name(), ": ", s.message()));
   }
-  if (s = csv.Flush(); !s.ok()) return s;
+  if (s = files.Flush(); !s.ok()) return s;
   const Sample& end = run.samples.back();
   absl::FPrintF(stderr, "%-15s %-17s %7.1f s  %10.0f/s  write amplification %.2f\n", run.workload,
                 run.policy.Name(), end.seconds, end.ops_per_second, end.write_amplification);
@@ -181,8 +218,8 @@ absl::StatusOr<RunResult> RunOne(const ExperimentOptions& options, CsvFile& csv)
 
 absl::StatusOr<std::vector<RunResult>> RunAll(const RunOptions& options) {
   const InterruptHandler handler;
-  CsvFile csv;
-  if (absl::Status s = csv.Open(absl::GetFlag(FLAGS_csv)); !s.ok()) return s;
+  CsvFiles files;
+  if (absl::Status s = files.Open(); !s.ok()) return s;
   absl::StatusOr<TemporaryDirectory> directory =
       TemporaryDirectory::Make(options.directory, "compaction");
   if (!directory.ok()) return directory.status();
@@ -195,7 +232,7 @@ absl::StatusOr<std::vector<RunResult>> RunAll(const RunOptions& options) {
       experiment.workload = workload;
       experiment.policy = policy;
       experiment.directory = Concat(directory->path(), "/database");
-      absl::StatusOr<RunResult> run = RunOne(experiment, csv);
+      absl::StatusOr<RunResult> run = RunOne(experiment, files);
       if (!run.ok()) return run.status();
       runs.push_back(*std::move(run));
     }

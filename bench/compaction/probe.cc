@@ -14,18 +14,36 @@ namespace {
 constexpr size_t kReads = 200;
 constexpr size_t kScans = 10;
 
-// Runs `work`, which returns the number of rows that it read, twice, and records the cost of a row
-// in the second run.
+// The cost of a row.
+struct Cost {
+  double microseconds = Sample::kNone;
+  ReadTouches touches = {.filters = Sample::kNone,
+                         .files = Sample::kNone,
+                         .blocks = Sample::kNone,
+                         .bytes = Sample::kNone};
+};
+
+// Measures `work`, which returns the number of rows that it has read.
 template <typename Work>
-absl::Status MeasureSecond(double* microseconds, Work&& work) {
-  absl::Status s = work().status();
-  if (!s.ok()) return s;
+absl::StatusOr<Cost> Measure(Subject& subject, const ProbeOptions& options, Work&& work) {
+  if (!options.is_first) {
+    if (absl::Status s = work().status(); !s.ok()) return s;
+  }
+  if (options.counts_touches) subject.CountTouches();
   const absl::Duration start = ThreadCpuTime();
-  absl::StatusOr<uint64_t> rows = work();
+  const absl::StatusOr<uint64_t> rows = work();
   if (!rows.ok()) return rows.status();
   const absl::Duration time = ThreadCpuTime() - start;
-  if (*rows > 0) *microseconds = absl::ToDoubleMicroseconds(time) / static_cast<double>(*rows);
-  return absl::OkStatus();
+  Cost cost;
+  if (options.counts_touches) cost.touches = subject.TakeTouches();
+  if (*rows == 0) return Cost();
+  const auto count = static_cast<double>(*rows);
+  cost.microseconds = absl::ToDoubleMicroseconds(time) / count;
+  for (double ReadTouches::*const figure :
+       {&ReadTouches::filters, &ReadTouches::files, &ReadTouches::blocks, &ReadTouches::bytes}) {
+    cost.touches.*figure /= count;
+  }
+  return cost;
 }
 
 template <typename Read>
@@ -38,21 +56,30 @@ absl::StatusOr<uint64_t> ForEach(const std::vector<uint64_t>& rows, Read&& read)
 
 }  // namespace
 
-absl::StatusOr<ReadCost> ProbeReads(Subject& subject, const Workload& workload, uint64_t seed) {
-  ReadCost cost;
-  if (workload.live_rows() == 0) return cost;
+absl::Status ProbeReads(Subject& subject, const Workload& workload, uint64_t seed,
+                        const ProbeOptions& options, Sample* sample) {
+  if (workload.live_rows() == 0) return absl::OkStatus();
   Random random(seed);
   std::vector<uint64_t> rows(kReads);
   for (uint64_t& row : rows) row = workload.DrawLiveRow(random);
-  absl::Status s = MeasureSecond(&cost.read_us, [&] {
+  const absl::StatusOr<Cost> read = Measure(subject, options, [&] {
     return ForEach(rows, [&](uint64_t row) { return subject.Read(row); });
   });
-  if (!s.ok()) return s;
-  s = MeasureSecond(&cost.missing_read_us, [&] {
+  if (!read.ok()) return read.status();
+  sample->read_us = read->microseconds;
+  sample->read_filters = read->touches.filters;
+  sample->read_files = read->touches.files;
+  sample->read_amplification = read->touches.blocks;
+  sample->read_bytes = read->touches.bytes;
+  const absl::StatusOr<Cost> missing = Measure(subject, options, [&] {
     return ForEach(rows, [&](uint64_t row) { return subject.ReadMissing(row); });
   });
-  if (!s.ok()) return s;
-  s = MeasureSecond(&cost.scan_row_us, [&]() -> absl::StatusOr<uint64_t> {
+  if (!missing.ok()) return missing.status();
+  sample->missing_read_us = missing->microseconds;
+  sample->missing_filters = missing->touches.filters;
+  sample->missing_files = missing->touches.files;
+  sample->missing_blocks = missing->touches.blocks;
+  const absl::StatusOr<Cost> scan = Measure(subject, options, [&]() -> absl::StatusOr<uint64_t> {
     uint64_t seen = 0;
     for (size_t i = 0; i < kScans; ++i) {
       absl::StatusOr<uint64_t> scanned = subject.Scan(rows[i], kScannedRows);
@@ -61,8 +88,11 @@ absl::StatusOr<ReadCost> ProbeReads(Subject& subject, const Workload& workload, 
     }
     return seen;
   });
-  if (!s.ok()) return s;
-  return cost;
+  if (!scan.ok()) return scan.status();
+  sample->scan_row_us = scan->microseconds;
+  sample->scan_blocks = scan->touches.blocks;
+  sample->scan_bytes = scan->touches.bytes;
+  return absl::OkStatus();
 }
 
 }  // namespace bench

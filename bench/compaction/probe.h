@@ -12,17 +12,19 @@
 
 namespace bench {
 
-// Microseconds of the calling thread's CPU for a row, as in Sample.
-struct ReadCost {
-  double read_us = Sample::kNone;
-  double missing_read_us = Sample::kNone;
-  double scan_row_us = Sample::kNone;
+struct ProbeOptions {
+  // Measures the first time that a row is read, not the second.
+  bool is_first = false;
+  // Counts what is touched, too (Subject::CountTouches).
+  bool counts_touches = false;
 };
 
-// Reads a few hundred rows, drawn with `seed`, twice, and measures the second time: the cost of the
-// first read of a block, checksum and page faults, depends on chance and not on the policy. Takes
-// some milliseconds. DataLoss if a read returns a wrong result.
-absl::StatusOr<ReadCost> ProbeReads(Subject& subject, const Workload& workload, uint64_t seed);
+// Reads a few hundred rows, drawn with `seed`, and sets the costs of reads in `sample`. They are
+// read twice, and the second time is measured: the cost of the first read of a block, checksum and
+// page faults, depends on chance and not on the policy. If data is larger than the memory, the
+// first time counts. Takes some milliseconds. DataLoss if a read returns a wrong result.
+absl::Status ProbeReads(Subject& subject, const Workload& workload, uint64_t seed,
+                        const ProbeOptions& options, Sample* sample);
 
 }  // namespace bench
 

@@ -10,15 +10,16 @@
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 
 #include "common/strings.h"
 #include "common/workload.h"
 #include "paper/peer_settings.h"
+#include "paper/rocksdb_quiet.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/metadata.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
 #include "rocksdb/statistics.h"
 #include "subject.h"
 
@@ -122,17 +123,7 @@ class RocksDBSubject final : public Subject {
   }
 
   absl::Status WaitUntilQuiet() override {
-    // The thread that ends some work queues the next: a short rest suffices.
-    constexpr absl::Duration kRest = absl::Milliseconds(5);
-    constexpr absl::Duration kStep = absl::Microseconds(100);
-    absl::Time last_busy = absl::Now();
-    while (absl::Now() - last_busy < kRest) {
-      absl::StatusOr<bool> busy = IsBusy();
-      if (!busy.ok()) return busy.status();
-      if (*busy) last_busy = absl::Now();
-      absl::SleepFor(kStep);
-    }
-    return absl::OkStatus();
+    return WaitUntilRocksDBIsQuiet(db_.get(), is_universal_);
   }
   absl::Status Settle() override {
     if (absl::Status s = ToStatus(db_->Flush({})); !s.ok()) return s;
@@ -141,6 +132,23 @@ class RocksDBSubject final : public Subject {
   absl::Status Close() override {
     slice_.Reset();
     return ToStatus(db_->Close());
+  }
+
+  void CountTouches() override {
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+    rocksdb::get_perf_context()->Reset();
+  }
+  ReadTouches TakeTouches() override {
+    const rocksdb::PerfContext& counts = *rocksdb::get_perf_context();
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+    const auto number = [](uint64_t n) { return static_cast<double>(n); };
+    return {
+        .filters = number(counts.bloom_sst_hit_count + counts.bloom_sst_miss_count),
+        .files = number(counts.bloom_sst_hit_count),
+        .blocks = number(counts.block_cache_hit_count + counts.block_read_count -
+                         counts.block_cache_filter_hit_count - counts.block_cache_index_hit_count -
+                         counts.index_block_read_count - counts.filter_block_read_count),
+        .bytes = number(counts.block_read_byte)};
   }
 
   absl::StatusOr<SubjectFigures> Figures() const override {
@@ -187,22 +195,6 @@ class RocksDBSubject final : public Subject {
     if (!s.ok()) return ToStatus(s);
     return true;
   }
-  absl::StatusOr<bool> IsBusy() const {
-    for (const std::string& property :
-         {rocksdb::DB::Properties::kMemTableFlushPending,
-          rocksdb::DB::Properties::kCompactionPending, rocksdb::DB::Properties::kNumRunningFlushes,
-          rocksdb::DB::Properties::kNumRunningCompactions}) {
-      uint64_t value = 0;
-      if (!db_->GetIntProperty(property, &value)) {
-        return absl::InternalError(Concat("RocksDB has no property ", property));
-      }
-      // Universal compaction reports work as pending for which it then finds no pick.
-      if (is_universal_ && property == rocksdb::DB::Properties::kCompactionPending) continue;
-      if (value != 0) return true;
-    }
-    return false;
-  }
-
   const Values values_;
   const std::shared_ptr<rocksdb::Statistics> statistics_;
   const std::unique_ptr<rocksdb::DB> db_;

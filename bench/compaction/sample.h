@@ -44,12 +44,37 @@ struct Sample {
   double sorted_runs = 0;
   double files = 0;
   double memtables = 0;
-  double read_amplification = 0;  // the sources of a read: sorted runs and memtables
+  double sources = 0;  // of a read: sorted runs and memtables
   // Microseconds of CPU for a row that was read just before: one that exists, one that does not,
   // and one of a scan.
   double read_us = kNone;
   double missing_read_us = kNone;
   double scan_row_us = kNone;
+
+  // Times of operations since the sample before, in microseconds.
+  double read_p50_us = kNone;
+  double read_p99_us = kNone;
+  double read_p999_us = kNone;
+  double read_p9999_us = kNone;
+  double scan_p50_us = kNone;
+  double scan_p99_us = kNone;
+  double write_p50_us = kNone;
+  double write_p99_us = kNone;
+  double write_p999_us = kNone;
+  double write_p9999_us = kNone;
+
+  // What a read of a row touches, one of a row that does not exist, and a row of a scan: filters
+  // that are asked, files that they do not exclude, blocks, and the bytes of blocks that are read
+  // or decompressed. Only if they are counted.
+  double read_filters = kNone;
+  double read_files = kNone;
+  double read_amplification = kNone;  // blocks
+  double read_bytes = kNone;
+  double missing_filters = kNone;
+  double missing_files = kNone;  // false positives
+  double missing_blocks = kNone;
+  double scan_blocks = kNone;
+  double scan_bytes = kNone;
 };
 
 struct Column {
@@ -80,10 +105,29 @@ inline constexpr std::array kColumns = {
     Column{"sorted_runs", &Sample::sorted_runs},
     Column{"files", &Sample::files},
     Column{"memtables", &Sample::memtables},
-    Column{"read_amplification", &Sample::read_amplification},
+    Column{"sources", &Sample::sources},
     Column{"read_us", &Sample::read_us},
     Column{"missing_read_us", &Sample::missing_read_us},
     Column{"scan_row_us", &Sample::scan_row_us},
+    Column{"read_p50_us", &Sample::read_p50_us},
+    Column{"read_p99_us", &Sample::read_p99_us},
+    Column{"read_p999_us", &Sample::read_p999_us},
+    Column{"read_p9999_us", &Sample::read_p9999_us},
+    Column{"scan_p50_us", &Sample::scan_p50_us},
+    Column{"scan_p99_us", &Sample::scan_p99_us},
+    Column{"write_p50_us", &Sample::write_p50_us},
+    Column{"write_p99_us", &Sample::write_p99_us},
+    Column{"write_p999_us", &Sample::write_p999_us},
+    Column{"write_p9999_us", &Sample::write_p9999_us},
+    Column{"read_filters", &Sample::read_filters},
+    Column{"read_files", &Sample::read_files},
+    Column{"read_amplification", &Sample::read_amplification},
+    Column{"read_bytes", &Sample::read_bytes},
+    Column{"missing_filters", &Sample::missing_filters},
+    Column{"missing_files", &Sample::missing_files},
+    Column{"missing_blocks", &Sample::missing_blocks},
+    Column{"scan_blocks", &Sample::scan_blocks},
+    Column{"scan_bytes", &Sample::scan_bytes},
 };
 
 // Lines with their ends. Figures that are not available are empty.

@@ -6,12 +6,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "common/workload.h"
+#include "event_log.h"
 #include "policy.h"
+#include "read_touches.h"
 
 namespace bench {
 
@@ -23,6 +26,8 @@ struct SubjectOptions {
   std::string rocksdb_options = {};  // of RocksDB, in its notation: they replace those of here
   uint64_t tablet_size = 0;          // at which a tablet is split; 0: never. Not with RocksDB
   std::optional<uint64_t> lifetime;  // of a row, in steps of the clock; not with RocksDB
+  bool positional = false;           // files are read by position
+  bool counts_touches = false;       // CountTouches may be called; makes operations slower
 };
 
 // What the database has done since it was opened, and the state of the table.
@@ -70,6 +75,13 @@ class Subject {
   virtual absl::Status Settle() = 0;
   virtual absl::Status Close() = 0;
   virtual absl::StatusOr<SubjectFigures> Figures() const = 0;
+
+  // What the reads touch from here on, up to TakeTouches().
+  virtual void CountTouches() = 0;
+  virtual ReadTouches TakeTouches() = 0;
+  // The flushes, compactions and stalls since the last call, but for those that have just ended.
+  // RocksDB's are not recorded.
+  virtual std::vector<Event> TakeEvents() { return {}; }
 };
 
 absl::StatusOr<std::unique_ptr<Subject>> OpenSubject(const SubjectOptions& options);
