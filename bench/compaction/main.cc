@@ -46,7 +46,8 @@ ABSL_FLAG(uint64_t, samples, 0, "how many samples of each run, 1 to 1,000; 0: de
 ABSL_FLAG(std::string, styles, "", "compaction styles between commas; none: all");
 ABSL_FLAG(std::vector<std::string>, policy, {},
           "PATH.so[:NAME], between commas: also runs policies of shared objects");
-ABSL_FLAG(std::string, sweep, "", "factor=2..10 or factor=2,4,8: of policies without one");
+ABSL_FLAG(std::string, sweep, "",
+          "factor=2..10 or K=1,2,4: of policies that take it and were given none");
 ABSL_FLAG(std::string, rocksdb_options, "", "in RocksDB's notation, for its policies");
 ABSL_FLAG(uint64_t, tablet, 0, "MiB at which a tablet is split; 0: never");
 ABSL_FLAG(std::string, workloads, "", "names between commas; none: all");
@@ -115,9 +116,9 @@ absl::StatusOr<std::vector<Policy>> PoliciesFromFlags() {
     all_loaded.insert(all_loaded.end(), loaded->begin(), loaded->end());
   }
   const absl::StatusOr<std::vector<Policy>> policies =
-      ParsePolicies(absl::GetFlag(FLAGS_styles), all_loaded);
+      ParsePolicies(absl::GetFlag(FLAGS_styles), all_loaded, RegisterByName);
   if (!policies.ok()) return policies.status();
-  return Sweep(*policies, absl::GetFlag(FLAGS_sweep));
+  return Sweep(*policies, absl::GetFlag(FLAGS_sweep), RegisterByName);
 }
 
 absl::StatusOr<RunOptions> OptionsFromFlags() {

@@ -19,6 +19,15 @@ namespace {
 
 constexpr const char* kFunction = "bigtable_register_policies";
 
+constexpr const char* kByName = "bigtable_register_policy";
+using RegisterNamed = bool (*)(const char* name);
+
+// Of all objects that were loaded.
+std::vector<RegisterNamed>& NamedRegistrations() {
+  static std::vector<RegisterNamed> all;
+  return all;
+}
+
 absl::Status Refuse(std::string_view argument, std::string_view why) {
   return absl::InvalidArgumentError(Concat("--policy ", argument, ": ", why));
 }
@@ -32,6 +41,9 @@ absl::Status Register(std::string_view argument, const std::string& path) {
   auto* const function = reinterpret_cast<bool (*)()>(::dlsym(object, kFunction));
   if (function == nullptr) {
     return Refuse(argument, Concat("has no function extern \"C\" bool ", kFunction, "()"));
+  }
+  if (void* const by_name = ::dlsym(object, kByName)) {
+    NamedRegistrations().push_back(reinterpret_cast<RegisterNamed>(by_name));
   }
   return function() ? absl::OkStatus() : Refuse(argument, Concat(kFunction, "() has failed"));
 }
@@ -67,6 +79,13 @@ absl::StatusOr<std::vector<Policy>> LoadPolicies(std::string_view argument) {
     policies.push_back({.style = registered, .registered = registered});
   }
   return policies;
+}
+
+bool RegisterByName(const std::string& name) {
+  const std::vector<std::string> known = bigtable::CompactionPolicyNames();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return true;
+  return std::any_of(NamedRegistrations().begin(), NamedRegistrations().end(),
+                     [&](RegisterNamed by_name) { return by_name(name.c_str()); });
 }
 
 }  // namespace bench

@@ -25,18 +25,23 @@ absl::StatusOr<int> ParseFactor(std::string_view flag, std::string_view text) {
                                            " to ", Policy::kMostFactor, ", not \"", text, "\""));
 }
 
-absl::StatusOr<Policy> ParsePolicy(const std::string& text, const std::vector<Policy>& known) {
+absl::StatusOr<Policy> ParsePolicy(const std::string& text, const std::vector<Policy>& known,
+                                   const FindPolicy& find) {
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const auto found =
       std::find_if(known.begin(), known.end(), [&](const Policy& p) { return p.style == name; });
-  if (found == known.end()) {
+  Policy policy;
+  if (found != known.end()) {
+    policy = *found;
+  } else if (name.find('(') != std::string::npos && find(name)) {
+    policy = {.style = name, .registered = name};
+  } else {
     const std::string names = absl::StrJoin(
-        known, ", ", [](std::string* out, const Policy& policy) { out->append(policy.style); });
+        known, ", ", [](std::string* out, const Policy& one) { out->append(one.style); });
     return absl::InvalidArgumentError(
         Concat("--styles: \"", name, "\" is not a compaction style: ", names));
   }
-  Policy policy = *found;
   if (colon == std::string::npos) return policy;
   if (!policy.TakesFactor()) {
     return absl::InvalidArgumentError(Concat("--styles ", text, ": ", name, " has no factor"));
@@ -47,29 +52,76 @@ absl::StatusOr<Policy> ParsePolicy(const std::string& text, const std::vector<Po
   return policy;
 }
 
+constexpr std::string_view kFactor = "factor";
+
+absl::StatusOr<int> ParseNumber(std::string_view flag, std::string_view key,
+                                std::string_view text) {
+  if (key == kFactor) return ParseFactor(flag, text);
+  int number = 0;
+  if (absl::SimpleAtoi(ToAbsl(text), &number) && number >= 0) return number;
+  return absl::InvalidArgumentError(Concat(flag, ": \"", text, "\" is not a whole number"));
+}
+
 // "2..10" or "2,4,8".
-absl::StatusOr<std::vector<int>> ParseFactors(std::string_view flag, std::string_view text) {
-  std::vector<int> factors;
+absl::StatusOr<std::vector<int>> ParseNumbers(std::string_view flag, std::string_view key,
+                                              std::string_view text) {
+  constexpr int kMost = 1000;
+  std::vector<int> numbers;
   if (const size_t dots = text.find(".."); dots != std::string_view::npos) {
-    const absl::StatusOr<int> first = ParseFactor(flag, text.substr(0, dots));
+    const absl::StatusOr<int> first = ParseNumber(flag, key, text.substr(0, dots));
     if (!first.ok()) return first.status();
-    const absl::StatusOr<int> last = ParseFactor(flag, text.substr(dots + 2));
+    const absl::StatusOr<int> last = ParseNumber(flag, key, text.substr(dots + 2));
     if (!last.ok()) return last.status();
-    if (*first > *last) {
-      return absl::InvalidArgumentError(Concat(flag, ": ", *first, " is more than ", *last));
+    if (*first > *last || *last - *first >= kMost) {
+      return absl::InvalidArgumentError(
+          Concat(flag, ": ", *first, "..", *last, " must ascend by less than ", kMost));
     }
-    for (int factor = *first; factor <= *last; ++factor) factors.push_back(factor);
-    return factors;
+    for (int number = *first; number <= *last; ++number) numbers.push_back(number);
+    return numbers;
   }
   for (const std::string& part : Split(text, ',')) {
-    const absl::StatusOr<int> factor = ParseFactor(flag, part);
-    if (!factor.ok()) return factor.status();
-    if (std::find(factors.begin(), factors.end(), *factor) != factors.end()) {
-      return absl::InvalidArgumentError(Concat(flag, ": ", *factor, " is given twice"));
+    const absl::StatusOr<int> number = ParseNumber(flag, key, part);
+    if (!number.ok()) return number.status();
+    if (std::find(numbers.begin(), numbers.end(), *number) != numbers.end()) {
+      return absl::InvalidArgumentError(Concat(flag, ": ", *number, " is given twice"));
     }
-    factors.push_back(*factor);
+    numbers.push_back(*number);
   }
-  return factors;
+  return numbers;
+}
+
+// The policy with the parameter in its name.
+Policy WithParameter(Policy policy, const std::string& key, int number) {
+  std::string& name = policy.registered;
+  const std::string parameter = Concat(key, "=", number);
+  if (!name.empty() && name.back() == ')') {
+    name = Concat(name.substr(0, name.size() - 1), "/", parameter, ")");
+  } else {
+    name = Concat(name, "(", parameter, ")");
+  }
+  policy.style = name;
+  return policy;
+}
+
+// The policies in place of one.
+std::vector<Policy> SweepOne(const Policy& policy, const std::string& key,
+                             const std::vector<int>& numbers, const FindPolicy& find) {
+  std::vector<Policy> swept;
+  if (key == kFactor) {
+    if (!policy.TakesFactor() || policy.factor != 0) return {policy};
+    for (const int number : numbers) {
+      swept.push_back(policy);
+      swept.back().factor = number;
+    }
+    return swept;
+  }
+  for (const int number : numbers) {
+    if (policy.registered.empty()) break;
+    Policy with = WithParameter(policy, key, number);
+    if (!find(with.registered)) break;
+    swept.push_back(std::move(with));
+  }
+  return swept.size() == numbers.size() ? swept : std::vector<Policy>{policy};
 }
 
 }  // namespace
@@ -96,13 +148,14 @@ std::vector<Policy> AllPolicies() {
 }
 
 absl::StatusOr<std::vector<Policy>> ParsePolicies(std::string_view list,
-                                                  const std::vector<Policy>& loaded) {
+                                                  const std::vector<Policy>& loaded,
+                                                  const FindPolicy& find) {
   std::vector<Policy> known = AllPolicies();
   known.insert(known.end(), loaded.begin(), loaded.end());
   if (list.empty()) return known;
   std::vector<Policy> policies;
   for (const std::string& text : Split(list, ',')) {
-    absl::StatusOr<Policy> policy = ParsePolicy(text, known);
+    absl::StatusOr<Policy> policy = ParsePolicy(text, known, find);
     if (!policy.ok()) return policy.status();
     const auto is_it = [&](const Policy& p) { return p.Name() == policy->Name(); };
     if (std::any_of(policies.begin(), policies.end(), is_it)) {
@@ -119,27 +172,32 @@ absl::StatusOr<std::vector<Policy>> ParsePolicies(std::string_view list,
 }
 
 absl::StatusOr<std::vector<Policy>> Sweep(const std::vector<Policy>& policies,
-                                          std::string_view sweep) {
-  if (sweep.empty()) return policies;
-  constexpr std::string_view kKey = "factor=";
-  const std::string flag = Concat("--sweep ", sweep);
-  if (sweep.substr(0, kKey.size()) != kKey) {
-    return absl::InvalidArgumentError(Concat(flag, ": must begin with ", kKey));
-  }
-  const absl::StatusOr<std::vector<int>> factors = ParseFactors(flag, sweep.substr(kKey.size()));
-  if (!factors.ok()) return factors.status();
-  std::vector<Policy> swept;
-  for (const Policy& policy : policies) {
-    if (!policy.TakesFactor() || policy.factor != 0) {
-      swept.push_back(policy);
-      continue;
+                                          std::string_view sweep, const FindPolicy& find) {
+  std::vector<Policy> all = policies;
+  if (sweep.empty()) return all;
+  for (const std::string& part : Split(sweep, ';')) {
+    const std::string flag = Concat("--sweep ", part);
+    const size_t equals = part.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return absl::InvalidArgumentError(Concat(flag, ": must be as in factor=2..10 or K=1,2,4"));
     }
-    for (const int factor : *factors) {
-      swept.push_back(policy);
-      swept.back().factor = factor;
+    const std::string key = part.substr(0, equals);
+    const absl::StatusOr<std::vector<int>> numbers =
+        ParseNumbers(flag, key, part.substr(equals + 1));
+    if (!numbers.ok()) return numbers.status();
+    std::vector<Policy> swept;
+    for (const Policy& policy : all) {
+      const std::vector<Policy> instead = SweepOne(policy, key, *numbers, find);
+      swept.insert(swept.end(), instead.begin(), instead.end());
     }
+    const auto same = [](const Policy& a, const Policy& b) { return a.Name() == b.Name(); };
+    if (std::equal(swept.begin(), swept.end(), all.begin(), all.end(), same)) {
+      return absl::InvalidArgumentError(
+          Concat(flag, ": no policy takes ", key, ", or not these numbers of it"));
+    }
+    all = std::move(swept);
   }
-  return swept;
+  return all;
 }
 
 }  // namespace bench

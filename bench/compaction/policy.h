@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_BENCH_COMPACTION_POLICY_H_
 #define BIGTABLE_BENCH_COMPACTION_POLICY_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,15 +37,22 @@ struct Policy {
 // Each style once, RocksDB's too if this build has it.
 std::vector<Policy> AllPolicies();
 
-// Comma-separated names, with factors as in "size_tiered,size_tiered:8"; all styles if the list is
-// empty. `loaded` policies may be named too. Those that are not follow behind the others.
-absl::StatusOr<std::vector<Policy>> ParsePolicies(std::string_view list,
-                                                  const std::vector<Policy>& loaded);
+// Whether there is a registered policy of this name, which may be made for it (RegisterByName).
+using FindPolicy = std::function<bool(const std::string& name)>;
 
-// For each policy that takes a factor and was given none, one with each factor of the sweep, as in
-// "factor=2..10" or "factor=2,4,8". An empty sweep changes nothing.
+// Comma-separated names, with factors as in "size_tiered,size_tiered:8"; all styles if the list is
+// empty. `loaded` policies may be named too, and those that `find` has, as in "fluid(K=2/Z=1)".
+// Loaded ones that are not named follow behind the others.
+absl::StatusOr<std::vector<Policy>> ParsePolicies(std::string_view list,
+                                                  const std::vector<Policy>& loaded,
+                                                  const FindPolicy& find);
+
+// For each policy that takes the parameter and was given none, one with each of its numbers, as in
+// "factor=2..10" or "K=1,2,4"; several are between semicolons, as in "K=1..3;Z=1,2". Parameters
+// other than the factor are in the names that `find` has. An empty sweep changes nothing.
+// InvalidArgument: no policy takes it.
 absl::StatusOr<std::vector<Policy>> Sweep(const std::vector<Policy>& policies,
-                                          std::string_view sweep);
+                                          std::string_view sweep, const FindPolicy& find);
 
 }  // namespace bench
 

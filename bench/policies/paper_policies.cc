@@ -2,9 +2,12 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 #include "bigtable/compaction_policy.h"
@@ -12,6 +15,7 @@
 #include "bench/policies/fluid.h"
 #include "bench/policies/lethe.h"
 #include "bench/policies/monkey.h"
+#include "bench/policies/parameters.h"
 #include "bench/policies/partial.h"
 
 namespace policies {
@@ -23,41 +27,71 @@ Policy MakePartial(int t, FileChoice choice) {
   return std::make_unique<PartialLeveling>(t, choice);
 }
 
+using Make = std::function<Policy(int size_ratio)>;
+
+// By the parameters of the name; null: there is none of this name.
+Make MakerOf(Parameters* parameters) {
+  constexpr int kMost = 99;
+  const std::string& name = parameters->name();
+  if (name == "tiering") {
+    return [](int t) { return std::make_unique<Fluid>(FluidShape::Tiering(t)); };
+  }
+  if (name == "leveling") {
+    return [](int t) { return std::make_unique<Fluid>(FluidShape::Leveling(t)); };
+  }
+  if (name == "lazy_leveling") {
+    return [](int t) { return std::make_unique<Fluid>(FluidShape::LazyLeveling(t)); };
+  }
+  if (name == "fluid") {
+    const int k = parameters->Take("K", 4, 1, kMost);
+    const int z = parameters->Take("Z", 2, 1, kMost);
+    return [k, z](int t) { return std::make_unique<Fluid>(FluidShape{t, k, z}); };
+  }
+  if (name == "monkey") {
+    const int bits = parameters->Take("bits", 10, 1, 32);
+    return [bits](int t) {
+      return std::make_unique<Monkey>(std::make_unique<Fluid>(FluidShape::LazyLeveling(t)), bits,
+                                      t);
+    };
+  }
+  if (name == "lethe") {
+    const absl::Duration deadline = absl::Minutes(parameters->Take("minutes", 60, 1, 1'000'000));
+    return [deadline](int t) {
+      return std::make_unique<Lethe>(MakePartial(t, FileChoice::kLeastOverlap), deadline, t);
+    };
+  }
+  constexpr std::pair<std::string_view, FileChoice> kPartial[] = {
+      {"round_robin", FileChoice::kRoundRobin},
+      {"least_overlap", FileChoice::kLeastOverlap},
+      {"oldest", FileChoice::kOldest},
+      {"most_deleted", FileChoice::kMostDeleted}};
+  for (const auto& [of_choice, choice] : kPartial) {
+    if (name == of_choice) return [choice = choice](int t) { return MakePartial(t, choice); };
+  }
+  return nullptr;
+}
+
 }  // namespace
 
+absl::Status RegisterPaperPolicy(std::string_view name) {
+  absl::StatusOr<Parameters> parameters = Parameters::Parse(name);
+  if (!parameters.ok()) return parameters.status();
+  const Make make = MakerOf(&*parameters);
+  if (make == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("no policy ", parameters->name()));
+  }
+  if (absl::Status s = parameters->Finish(); !s.ok()) return s;
+  return bigtable::RegisterCompactionPolicy(name, [make](const bigtable::LocalityGroup& group) {
+    constexpr int kSizeRatio = 10;
+    return make(group.compaction_factor != 0 ? group.compaction_factor : kSizeRatio);
+  });
+}
+
 absl::Status RegisterPaperPolicies() {
-  // By the size ratio.
-  const std::pair<std::string_view, std::function<Policy(int)>> all[] = {
-      {"tiering", [](int t) { return std::make_unique<Fluid>(FluidShape::Tiering(t)); }},
-      {"leveling", [](int t) { return std::make_unique<Fluid>(FluidShape::Leveling(t)); }},
-      {"lazy_leveling", [](int t) { return std::make_unique<Fluid>(FluidShape::LazyLeveling(t)); }},
-      {"fluid",
-       [](int t) {
-         return std::make_unique<Fluid>(FluidShape{t, 4, 2});
-       }},
-      {"monkey",
-       [](int t) {
-         constexpr double kBits = 10;
-         return std::make_unique<Monkey>(std::make_unique<Fluid>(FluidShape::LazyLeveling(t)),
-                                         kBits, t);
-       }},
-      {"round_robin", [](int t) { return MakePartial(t, FileChoice::kRoundRobin); }},
-      {"least_overlap", [](int t) { return MakePartial(t, FileChoice::kLeastOverlap); }},
-      {"oldest", [](int t) { return MakePartial(t, FileChoice::kOldest); }},
-      {"most_deleted", [](int t) { return MakePartial(t, FileChoice::kMostDeleted); }},
-      {"lethe",
-       [](int t) {
-         return std::make_unique<Lethe>(MakePartial(t, FileChoice::kLeastOverlap), absl::Hours(1),
-                                        t);
-       }},
-  };
-  for (const auto& [name, make] : all) {
-    absl::Status registered = bigtable::RegisterCompactionPolicy(
-        name, [make = make](const bigtable::LocalityGroup& group) {
-          constexpr int kSizeRatio = 10;
-          return make(group.compaction_factor != 0 ? group.compaction_factor : kSizeRatio);
-        });
-    if (!registered.ok()) return registered;
+  for (const std::string_view name :
+       {"tiering", "leveling", "lazy_leveling", "fluid", "monkey", "round_robin", "least_overlap",
+        "oldest", "most_deleted", "lethe"}) {
+    if (absl::Status s = RegisterPaperPolicy(name); !s.ok()) return s;
   }
   return absl::OkStatus();
 }

@@ -6,10 +6,13 @@
 //   most_deleted                                  partial.h
 //   lethe                                         lethe.h: least_overlap, a deadline of an hour
 //
-// LocalityGroup::compaction_factor is the size ratio T, 10 if it is 0. Each of these is a class,
-// for a program that wants other numbers. bench/compaction/run takes them from paper_policies.so.
+// LocalityGroup::compaction_factor is the size ratio T, 10 if it is 0. Other numbers are in the
+// name (RegisterPaperPolicy), or arguments of the classes. bench/compaction/run takes them from
+// paper_policies.so.
 #ifndef BIGTABLE_BENCH_POLICIES_PAPER_POLICIES_H_
 #define BIGTABLE_BENCH_POLICIES_PAPER_POLICIES_H_
+
+#include <string_view>
 
 #include "absl/status/status.h"
 
@@ -17,6 +20,10 @@ namespace policies {
 
 // AlreadyExists, if one of them has a name that is taken.
 absl::Status RegisterPaperPolicies();
+
+// Registers one of these with other numbers, under that name: "fluid(K=2/Z=1)", "monkey(bits=5)",
+// "lethe(minutes=30)". InvalidArgument: there is none of this name, or no such parameter.
+absl::Status RegisterPaperPolicy(std::string_view name);
 
 }  // namespace policies
 

@@ -133,7 +133,7 @@ absl::StatusOr<std::vector<Policy>> PoliciesFromFlags() {
   if (absl::GetFlag(FLAGS_styles).empty() && loaded.empty()) {
     return std::vector<Policy>{Policy{.style = std::string(kRecorded)}};
   }
-  return ParsePolicies(absl::GetFlag(FLAGS_styles), loaded);
+  return ParsePolicies(absl::GetFlag(FLAGS_styles), loaded, RegisterByName);
 }
 
 absl::Status CopyDatabase(const std::string& from, const std::string& to) {

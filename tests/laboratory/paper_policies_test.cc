@@ -1,4 +1,6 @@
 // What the policies of bench/policies/ pick, for runs that are given by their sizes.
+#include "bench/policies/paper_policies.h"
+
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -18,6 +20,7 @@
 #include "bench/policies/levels.h"
 #include "bench/policies/monkey.h"
 #include "bench/policies/partial.h"
+#include "support/expect_status.h"
 
 namespace policies {
 namespace {
@@ -230,6 +233,30 @@ TEST(LetheTest, FilesWithOldDeletionsArePushedAndOthersAreWaitedFor) {
   group.runs[0].files[0].deletions = 1;
   group.runs[0].files[0].oldest_deletion = now - absl::Hours(9);
   EXPECT_EQ(Text(policy.Pick(group)), "nothing");
+}
+
+TEST(PaperPoliciesTest, ParametersAreInTheName) {
+  for (const char* name : {"fluid(K=2/Z=1)", "monkey(bits=5)", "lethe(minutes=30)", "fluid(Z=3)"}) {
+    EXPECT_OK(RegisterPaperPolicy(name)) << name;
+    EXPECT_OK(bigtable::MakeCompactionPolicy(name)) << name;
+  }
+  for (const char* name :
+       {"", "(K=1)", "fluid(", "fluid(K)", "fluid(K=)", "fluid(K=x)", "fluid(K=1/K=2)", "fluid(=1)",
+        "fluid(K=0)", "fluid(K=100)", "fluid(T=3)", "tiering(K=1)", "unknown", "fluid(K=1/)"}) {
+    EXPECT_EQ(RegisterPaperPolicy(name).code(), absl::StatusCode::kInvalidArgument) << name;
+  }
+  EXPECT_EQ(RegisterPaperPolicy("fluid(K=100)").message(), "fluid: K must be 1 to 99, and is 100");
+}
+
+// What is in the name is what the policy does.
+TEST(PaperPoliciesTest, ParametersDecideWhatIsPicked) {
+  ASSERT_OK(RegisterPaperPolicy("fluid(K=1/Z=1)"));
+  ASSERT_OK(RegisterPaperPolicy("fluid(K=9/Z=9)"));
+  bigtable::GroupSummary group;
+  group.flush_size = 100;
+  for (int i = 0; i < 3; ++i) group.runs.push_back({.bytes = 100});
+  EXPECT_TRUE((*bigtable::MakeCompactionPolicy("fluid(K=1/Z=1)"))->Pick(group).has_value());
+  EXPECT_FALSE((*bigtable::MakeCompactionPolicy("fluid(K=9/Z=9)"))->Pick(group).has_value());
 }
 
 }  // namespace
