@@ -8,7 +8,8 @@ namespace candidates {
 // Of one array of bits: (1 - e^(-probes / bits))^probes, with that many bits for each key.
 double BloomRate(double bits, int probes);
 
-// Of an array of lines, each a Bloom filter of `line_bits` for the keys whose hash selects it. How
+// Of an array of lines, each a Bloom filter of `line_bits` for the keys whose hash selects it: at
+// most a few hundred of them. How
 // many keys a line has follows Poisson's distribution, and the full ones cost more than the empty
 // ones gain (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA
 // 2007).

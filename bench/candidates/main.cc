@@ -41,17 +41,17 @@ namespace {
 
 using bench::Concat;
 using bench::Table;
-using candidates::FilterKind;
-using candidates::IndexKind;
 using candidates::KeyList;
 using candidates::KeySet;
+using candidates::NamedFilter;
+using candidates::NamedIndex;
 
 struct Choices {
   std::vector<uint64_t> keys;
   std::vector<KeySet> sets;
-  std::vector<FilterKind> filters;
+  std::vector<NamedFilter> filters;
   std::vector<uint64_t> bits;
-  std::vector<IndexKind> indexes;
+  std::vector<NamedIndex> indexes;
   std::vector<uint64_t> block_rows;
   uint64_t lookups;
   uint64_t seed;
@@ -88,9 +88,9 @@ absl::StatusOr<Choices> ChoicesFromFlags() {
   for (const absl::Status& s :
        {SetNumbers("keys", absl::GetFlag(FLAGS_keys), 1'000, 100'000'000, &c.keys),
         SetKinds<KeySet>("sets", absl::GetFlag(FLAGS_sets), candidates::kKeySets, &c.sets),
-        SetKinds("filters", absl::GetFlag(FLAGS_filters), candidates::FilterKinds(), &c.filters),
+        SetKinds("filters", absl::GetFlag(FLAGS_filters), candidates::Filters(), &c.filters),
         SetNumbers("bits", absl::GetFlag(FLAGS_bits), 2, 32, &c.bits),
-        SetKinds("indexes", absl::GetFlag(FLAGS_indexes), candidates::IndexKinds(), &c.indexes),
+        SetKinds("indexes", absl::GetFlag(FLAGS_indexes), candidates::Indexes(), &c.indexes),
         SetNumbers("block_rows", absl::GetFlag(FLAGS_block_rows), 1, 10'000, &c.block_rows),
         bench::CheckRange("lookups", c.lookups, 1, 100'000'000)}) {
     if (!s.ok()) return s;
@@ -128,7 +128,7 @@ absl::Status MeasureFilters(const KeySet& set, uint64_t keys, const Choices& cho
   const KeyList missing = Draw(keys, choices, 1, prefix_of);
   KeyList added;
   for (uint64_t i = 0; i < keys; ++i) added.Add(prefix_of(2 * i));
-  for (const FilterKind& kind : choices.filters) {
+  for (const NamedFilter& kind : choices.filters) {
     for (const uint64_t bits : choices.bits) {
       if (!kind.takes_bits && bits != choices.bits.front()) continue;
       const std::unique_ptr<candidates::Filter> filter = kind.make(static_cast<int>(bits));
@@ -169,7 +169,7 @@ void MeasureIndexes(const KeySet& set, uint64_t keys, const Choices& choices, Ta
     for (uint64_t i = rows; i < keys + rows; i += rows) {
       last_keys.Add(set.EntryKey(2 * (std::min(i, keys) - 1)));
     }
-    for (const IndexKind& kind : choices.indexes) {
+    for (const NamedIndex& kind : choices.indexes) {
       const std::unique_ptr<candidates::Index> index = kind.make();
       const double add = NanosEach(last_keys.size(), [&] {
         last_keys.ForEach([&](std::string_view key) { index->Add(key, kBlockSize); });

@@ -14,7 +14,7 @@ std::unique_ptr<Filter> WithBits(int bits) {
   return std::make_unique<Kind>(bits);
 }
 
-constexpr FilterKind kFilterKinds[] = {
+constexpr NamedFilter kFilters[] = {
     {"engine_bloom", WithBits<EngineBloom>},
     {"engine_row_index",
      [](int) -> std::unique_ptr<Filter> { return std::make_unique<EngineRowIndex>(); },
@@ -23,15 +23,15 @@ constexpr FilterKind kFilterKinds[] = {
     {"xor", WithBits<XorFilter>},
 };
 
-constexpr IndexKind kIndexKinds[] = {
+constexpr NamedIndex kIndexes[] = {
     {"engine_index", []() -> std::unique_ptr<Index> { return std::make_unique<EngineIndex>(); }},
     {"sorted_keys", []() -> std::unique_ptr<Index> { return std::make_unique<SortedKeys>(); }},
 };
 
 }  // namespace
 
-absl::Span<const FilterKind> FilterKinds() { return kFilterKinds; }
+absl::Span<const NamedFilter> Filters() { return kFilters; }
 
-absl::Span<const IndexKind> IndexKinds() { return kIndexKinds; }
+absl::Span<const NamedIndex> Indexes() { return kIndexes; }
 
 }  // namespace candidates

@@ -12,19 +12,19 @@
 
 namespace candidates {
 
-struct FilterKind {
+struct NamedFilter {
   std::string_view name;
   // An empty one that may take about `bits` for each key, 2 to 32.
   std::unique_ptr<Filter> (*make)(int bits);
   bool takes_bits = true;  // false: it takes what it takes
 };
-absl::Span<const FilterKind> FilterKinds();
+absl::Span<const NamedFilter> Filters();
 
-struct IndexKind {
+struct NamedIndex {
   std::string_view name;
   std::unique_ptr<Index> (*make)();
 };
-absl::Span<const IndexKind> IndexKinds();
+absl::Span<const NamedIndex> Indexes();
 
 }  // namespace candidates
 
