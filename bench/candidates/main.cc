@@ -4,8 +4,8 @@
 //   candidates --filters engine_bloom,xor --indexes engine_index --sets digits,urls
 //
 // Keys of lookups are at random among those that were added, and between them. Times are of a call
-// through the interface, and of filters include the hash of the key.
-#include <chrono>
+// through the interface, and of filters include the hash of the key; they are medians of rounds, in
+// each of which all candidates take their turn.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -22,11 +22,11 @@
 
 #include "bench/candidates/key_set.h"
 #include "bench/candidates/registry.h"
+#include "bench/candidates/trial.h"
 #include "common/flags.h"
 #include "common/machine.h"
 #include "common/strings.h"
 #include "common/table.h"
-#include "common/workload.h"
 
 ABSL_FLAG(std::string, keys, "1000000", "how many, 1,000 to 100,000,000; a list, or a range");
 ABSL_FLAG(std::string, sets, "digits", "of keys, between commas: digits, urls; empty: all");
@@ -34,17 +34,20 @@ ABSL_FLAG(std::string, filters, "", "names between commas; empty: all");
 ABSL_FLAG(std::string, bits, "10", "of a filter for each key, 2 to 32; a list, or a range");
 ABSL_FLAG(std::string, indexes, "", "names between commas; empty: all");
 ABSL_FLAG(std::string, block_rows, "100", "rows of a block, 1 to 10,000; a list, or a range");
-ABSL_FLAG(uint64_t, lookups, 1'000'000, "of each kind, 1 to 100,000,000");
+ABSL_FLAG(uint64_t, lookups, 1'000'000, "of keys that exist, and of others, 1 to 100,000,000");
+ABSL_FLAG(uint64_t, rounds, 5, "of which the medians count, 1 to 1,000");
 ABSL_FLAG(uint64_t, seed, 1, "of the keys that are looked up");
 
 namespace {
 
 using bench::Concat;
 using bench::Table;
-using candidates::KeyList;
+using candidates::FilterTrial;
+using candidates::IndexTrial;
 using candidates::KeySet;
 using candidates::NamedFilter;
 using candidates::NamedIndex;
+using candidates::TrialKeys;
 
 struct Choices {
   std::vector<uint64_t> keys;
@@ -54,6 +57,7 @@ struct Choices {
   std::vector<NamedIndex> indexes;
   std::vector<uint64_t> block_rows;
   uint64_t lookups;
+  uint64_t rounds;
   uint64_t seed;
 };
 
@@ -84,6 +88,7 @@ absl::Status SetKinds(std::string_view flag, const std::string& list, absl::Span
 absl::StatusOr<Choices> ChoicesFromFlags() {
   Choices c;
   c.lookups = absl::GetFlag(FLAGS_lookups);
+  c.rounds = absl::GetFlag(FLAGS_rounds);
   c.seed = absl::GetFlag(FLAGS_seed);
   for (const absl::Status& s :
        {SetNumbers("keys", absl::GetFlag(FLAGS_keys), 1'000, 100'000'000, &c.keys),
@@ -92,113 +97,65 @@ absl::StatusOr<Choices> ChoicesFromFlags() {
         SetNumbers("bits", absl::GetFlag(FLAGS_bits), 2, 32, &c.bits),
         SetKinds("indexes", absl::GetFlag(FLAGS_indexes), candidates::Indexes(), &c.indexes),
         SetNumbers("block_rows", absl::GetFlag(FLAGS_block_rows), 1, 10'000, &c.block_rows),
-        bench::CheckRange("lookups", c.lookups, 1, 100'000'000)}) {
+        bench::CheckRange("lookups", c.lookups, 1, 100'000'000),
+        bench::CheckRange("rounds", c.rounds, 1, 1'000)}) {
     if (!s.ok()) return s;
   }
   return c;
 }
 
-// The time of `work` in nanoseconds, divided by `count`.
-template <typename Work>
-double NanosEach(uint64_t count, Work work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
-  return time.count() / static_cast<double>(count);
+// A row of a table: what is common to a comparison, and then what is of one trial.
+std::vector<std::string> Row(std::vector<std::string> common,
+                             const std::vector<std::string>& trial) {
+  common.insert(common.end(), trial.begin(), trial.end());
+  return common;
 }
 
-// Rows at random, of which each exists (`odd` is 0) or is between two that do (1).
-template <typename KeyOf>
-KeyList Draw(uint64_t keys, const Choices& choices, uint64_t odd, KeyOf key_of) {
-  bench::Random random(choices.seed);
-  KeyList list;
-  for (uint64_t i = 0; i < choices.lookups; ++i) {
-    list.Add(key_of(2 * random.Below(keys - odd) + odd));
-  }
-  return list;
-}
-
-std::string Decimal(double value) { return absl::StrFormat("%.1f", value); }
-std::string Percent(double share) { return absl::StrFormat("%.4f", 100 * share); }
-
-absl::Status MeasureFilters(const KeySet& set, uint64_t keys, const Choices& choices,
+absl::Status CompareFilters(const KeySet& set, uint64_t keys, const Choices& choices,
                             Table* table) {
-  const auto prefix_of = [&](uint64_t number) { return set.RowPrefix(number); };
-  const KeyList existing = Draw(keys, choices, 0, prefix_of);
-  const KeyList missing = Draw(keys, choices, 1, prefix_of);
-  KeyList added;
-  for (uint64_t i = 0; i < keys; ++i) added.Add(prefix_of(2 * i));
+  const TrialKeys trial_keys = candidates::FilterKeys(set, keys, choices.lookups, choices.seed);
+  std::vector<FilterTrial> trials;
   for (const NamedFilter& kind : choices.filters) {
     for (const uint64_t bits : choices.bits) {
       if (!kind.takes_bits && bits != choices.bits.front()) continue;
-      const std::unique_ptr<candidates::Filter> filter = kind.make(static_cast<int>(bits));
-      const double add = NanosEach(keys, [&] {
-        added.ForEach([&](std::string_view key) { filter->Add(key); });
-        filter->Finish();
-      });
-      uint64_t found = 0;
-      uint64_t passed = 0;
-      const double hit = NanosEach(existing.size(), [&] {
-        existing.ForEach([&](std::string_view key) { found += filter->MayContain(key) ? 1 : 0; });
-      });
-      const double miss = NanosEach(missing.size(), [&] {
-        missing.ForEach([&](std::string_view key) { passed += filter->MayContain(key) ? 1 : 0; });
-      });
-      if (found != existing.size()) {
-        return absl::DataLossError(Concat(kind.name, " excludes a key that was added"));
-      }
-      const double memory_bits = 8 * static_cast<double>(filter->memory());
-      table->Add({Concat(set.name), Concat(keys), Concat(kind.name),
-                  kind.takes_bits ? Concat(bits) : "-",
-                  absl::StrFormat("%.2f", memory_bits / static_cast<double>(keys)),
-                  Percent(static_cast<double>(passed) / static_cast<double>(missing.size())),
-                  Percent(filter->ExpectedRate()), Decimal(add), Decimal(hit), Decimal(miss)});
+      trials.emplace_back(kind, static_cast<int>(bits));
     }
+  }
+  for (uint64_t round = 0; round < choices.rounds; ++round) {
+    for (FilterTrial& trial : trials) {
+      if (absl::Status s = trial.Run(trial_keys); !s.ok()) return s;
+    }
+  }
+  for (const FilterTrial& trial : trials) {
+    table->Add(Row({Concat(set.name), Concat(keys)}, trial.Cells(trial_keys)));
   }
   return absl::OkStatus();
 }
 
-void MeasureIndexes(const KeySet& set, uint64_t keys, const Choices& choices, Table* table) {
-  constexpr uint64_t kBlockSize = 16 << 10;
-  const KeyList existing =
-      Draw(keys, choices, 0, [&](uint64_t number) { return set.EntryKey(number); });
-  const KeyList prefixes =
-      Draw(keys, choices, 1, [&](uint64_t number) { return set.RowPrefix(number); });
-  for (const uint64_t rows : choices.block_rows) {
-    KeyList last_keys;
-    for (uint64_t i = rows; i < keys + rows; i += rows) {
-      last_keys.Add(set.EntryKey(2 * (std::min(i, keys) - 1)));
-    }
-    for (const NamedIndex& kind : choices.indexes) {
-      const std::unique_ptr<candidates::Index> index = kind.make();
-      const double add = NanosEach(last_keys.size(), [&] {
-        last_keys.ForEach([&](std::string_view key) { index->Add(key, kBlockSize); });
-        index->Finish();
-      });
-      uint64_t sum = 0;
-      const auto find = [&](std::string_view key) { sum += index->Find(key); };
-      const double hit = NanosEach(existing.size(), [&] { existing.ForEach(find); });
-      const double miss = NanosEach(prefixes.size(), [&] { prefixes.ForEach(find); });
-      asm volatile("" : : "r"(sum));  // the sum counts as used
-      const auto blocks = static_cast<double>(last_keys.size());
-      table->Add({Concat(set.name), Concat(keys), Concat(kind.name), Concat(rows),
-                  Concat(last_keys.size()), Decimal(static_cast<double>(index->memory()) / blocks),
-                  Decimal(add), Decimal(hit), Decimal(miss)});
-    }
+void CompareIndexes(const KeySet& set, uint64_t keys, uint64_t block_rows, const Choices& choices,
+                    Table* table) {
+  const TrialKeys trial_keys =
+      candidates::IndexKeys(set, keys, block_rows, choices.lookups, choices.seed);
+  std::vector<IndexTrial> trials(choices.indexes.begin(), choices.indexes.end());
+  for (uint64_t round = 0; round < choices.rounds; ++round) {
+    for (IndexTrial& trial : trials) trial.Run(trial_keys);
+  }
+  for (const IndexTrial& trial : trials) {
+    table->Add(Row({Concat(set.name), Concat(keys), Concat(block_rows)}, trial.Cells(trial_keys)));
   }
 }
 
 absl::Status Run() {
   const absl::StatusOr<Choices> choices = ChoicesFromFlags();
   if (!choices.ok()) return choices.status();
-  Table filters({"keys are", "keys", "filter", "bits", "bits a key", "false positives, %",
-                 "in theory, %", "add, ns", "lookup, ns", "missing, ns"});
-  Table indexes({"keys are", "keys", "index", "rows a block", "blocks", "bytes a block", "add, ns",
-                 "find, ns", "missing, ns"});
+  Table filters(Row({"keys are", "keys"}, FilterTrial::Header()));
+  Table indexes(Row({"keys are", "keys", "rows a block"}, IndexTrial::Header()));
   for (const KeySet& set : choices->sets) {
     for (const uint64_t keys : choices->keys) {
-      if (absl::Status s = MeasureFilters(set, keys, *choices, &filters); !s.ok()) return s;
-      MeasureIndexes(set, keys, *choices, &indexes);
+      if (absl::Status s = CompareFilters(set, keys, *choices, &filters); !s.ok()) return s;
+      for (const uint64_t block_rows : choices->block_rows) {
+        CompareIndexes(set, keys, block_rows, *choices, &indexes);
+      }
     }
   }
   absl::PrintF("%s\n%s\n%s\n", filters.Text(), indexes.Text(), bench::DescribeMachine());

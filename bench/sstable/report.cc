@@ -17,17 +17,15 @@ int DecimalsOf(double value) {
   return size >= 100 || size == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
 }
 
-// As "0.63 ± 0.02".
+// As "0.63 ± 0.02". A deviation that rounds to nothing is left out.
 std::string Cell(const Result& result, const Column& column) {
   const double mean = result.Mean(column);
   if (std::isnan(mean)) return "-";
   const int decimals = DecimalsOf(mean);
   const std::string text = absl::StrFormat("%.*f", decimals, mean);
   const double deviation = result.Deviation(column);
-  // Of what does not depend on the machine and the seed, there is none.
-  return std::isnan(deviation) || deviation == 0
-             ? text
-             : absl::StrFormat("%s ± %.*f", text, decimals, deviation);
+  if (std::isnan(deviation) || deviation < 0.5 * std::pow(10, -decimals)) return text;
+  return absl::StrFormat("%s ± %.*f", text, decimals, deviation);
 }
 
 std::string TableOf(const std::vector<Result>& results, const std::vector<Parameter>& swept,
