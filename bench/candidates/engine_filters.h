@@ -48,14 +48,13 @@ class EngineBloom final : public Filter {
 class EngineRowIndex final : public Filter {
  public:
   void Add(std::string_view key) override {
-    constexpr uint64_t kRowsPerBlock = 100;
     builder_.Add(bigtable::Checksum(key), keys_++ / kRowsPerBlock);
   }
   void Finish() override {
     if (!builder_.CanBuild()) return;
     std::string lines;
     builder_.AppendTo(&lines);
-    index_ = bigtable::RowIndex(lines, builder_.block_bits(), keys_);
+    index_ = bigtable::RowIndex(lines, builder_.block_bits(), keys_ / kRowsPerBlock + 1);
   }
   bool MayContain(std::string_view key) const override {
     bigtable::RowIndex::Location location;
@@ -70,6 +69,8 @@ class EngineRowIndex final : public Filter {
   }
 
  private:
+  static constexpr uint64_t kRowsPerBlock = 100;
+
   uint64_t keys_ = 0;
   bigtable::RowIndexBuilder builder_;
   bigtable::RowIndex index_;

@@ -87,7 +87,7 @@ std::string StyleOf(size_t series) {
 }
 constexpr std::string_view kTheoryStyle = "lines dashtype 2 linecolor rgb 'black'";
 
-// What theory says of the engine's filter of 1, 2, ... bits.
+// What theory says of the engine's filter, for each number of bits on the axis.
 std::string TheoryData(const Axis& bits) {
   std::string data = "$theory << EOD\n";
   for (int i = static_cast<int>(bits.least); i <= static_cast<int>(bits.most); ++i) {
@@ -109,7 +109,6 @@ std::string PanelCommands(const Page& page, const Column& panel, size_t column, 
                                          y.IsLogarithmic() ? "set logscale y\nset yrange [*:*]"
                                                            : "unset logscale y\nset yrange [0:*]");
   commands += "plot ";
-  if (has_theory) commands += Concat("$theory using 1:2 with ", kTheoryStyle, ", ");
   for (size_t i = 0; i < page.series.size(); ++i) {
     if (i > 0) commands += ", ";
     absl::StrAppendFormat(&commands, "$s%d using 1:%d with linespoints %s", i, column, StyleOf(i));
@@ -117,6 +116,7 @@ std::string PanelCommands(const Page& page, const Column& panel, size_t column, 
     absl::StrAppendFormat(&commands, ", $s%d using 1:%d:%d with yerrorbars %s", i, column,
                           column + 1, StyleOf(i));
   }
+  if (has_theory) commands += Concat(", $theory using 1:2 with ", kTheoryStyle);
   return commands + "\n";
 }
 
@@ -131,6 +131,20 @@ std::string Legend(const Page& page, bool has_theory) {
   }
   if (has_theory) commands += Concat(", 2 with ", kTheoryStyle, " title \"in theory\"");
   return commands + "\n";
+}
+
+// With some room on both sides, where gnuplot would go on to the next power or round number.
+std::string XAxis(const Axis& x, const std::string& title) {
+  constexpr double kRoom = 1.2;
+  constexpr double kMostOfPowersOfTwo = 256;
+  std::string commands = absl::StrFormat("set xlabel \"%s\"\n", title);
+  if (!x.IsLogarithmic()) {
+    const double room = std::max((x.most - x.least) / 20, x.most / 100);
+    return commands + absl::StrFormat("set xrange [%g:%g]\n", x.least - room, x.most + room);
+  }
+  return commands + absl::StrFormat("set logscale x %d\nset xrange [%g:%g]\n",
+                                    x.most <= kMostOfPowersOfTwo * x.least ? 2 : 10,
+                                    x.least / kRoom, x.most * kRoom);
 }
 
 std::string Script(const Page& page, const std::vector<Result>& results, const std::string& path) {
@@ -151,8 +165,7 @@ std::string Script(const Page& page, const std::vector<Result>& results, const s
                  .panel_height = std::max(240, 60 + 19 * static_cast<int>(page.series.size()))});
   for (size_t i = 0; i < page.series.size(); ++i) script += Data(page, page.series[i], i, panels);
   if (page.is_bits) script += TheoryData(x);
-  absl::StrAppendFormat(&script, "set xlabel \"%s\"\nset offsets graph 0.05,graph 0.05,0,0\n%s",
-                        page.x_title, x.IsLogarithmic() ? "set logscale x\n" : "");
+  script += XAxis(x, page.x_title);
   const bool has_deviations = results.front().repeats.size() > 1;
   bool has_theory = false;
   for (size_t i = 0; i < panels.size(); ++i) {
