@@ -9,6 +9,33 @@
 #include "common/strings.h"
 
 namespace bench {
+namespace {
+
+constexpr uint64_t kMostOfRange = 1000;
+
+struct Range {
+  uint64_t first = 0;
+  uint64_t last = 0;
+};
+
+// "4", or "4..9".
+absl::StatusOr<Range> ParseRange(std::string_view flag, const std::string& text) {
+  Range range;
+  const size_t dots = text.find("..");
+  const std::string last = dots == std::string::npos ? text : text.substr(dots + 2);
+  if (!absl::SimpleAtoi(text.substr(0, dots), &range.first) ||
+      !absl::SimpleAtoi(last, &range.last)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("--%s: \"%s\" is not a whole number, nor a range as in 2..10", flag, text));
+  }
+  if (range.first > range.last) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("--%s %s: %d is more than %d", flag, text, range.first, range.last));
+  }
+  return range;
+}
+
+}  // namespace
 
 absl::Status CheckRange(std::string_view flag, uint64_t value, uint64_t least, uint64_t most) {
   if (value >= least && value <= most) return absl::OkStatus();
@@ -37,16 +64,21 @@ absl::StatusOr<std::vector<uint64_t>> Numbers(std::string_view flag, const std::
                                               uint64_t least, uint64_t most) {
   std::vector<uint64_t> numbers;
   for (const std::string& text : Split(list, ',')) {
-    uint64_t number = 0;
-    if (!absl::SimpleAtoi(text, &number)) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("--%s: \"%s\" is not a whole number", flag, text));
+    const absl::StatusOr<Range> range = ParseRange(flag, text);
+    if (!range.ok()) return range.status();
+    for (const uint64_t end : {range->first, range->last}) {
+      if (absl::Status s = CheckRange(flag, end, least, most); !s.ok()) return s;
     }
-    if (absl::Status s = CheckRange(flag, number, least, most); !s.ok()) return s;
-    if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
-      return absl::InvalidArgumentError(absl::StrFormat("--%s: %d is given twice", flag, number));
+    if (range->last - range->first >= kMostOfRange) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "--%s %s: a range must have at most %d numbers", flag, text, kMostOfRange));
     }
-    numbers.push_back(number);
+    for (uint64_t number = range->first; number <= range->last; ++number) {
+      if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
+        return absl::InvalidArgumentError(absl::StrFormat("--%s: %d is given twice", flag, number));
+      }
+      numbers.push_back(number);
+    }
   }
   return numbers;
 }

@@ -22,7 +22,8 @@ absl::StatusOr<std::vector<std::string>> Names(std::string_view flag, const std:
                                                const std::vector<std::string>& known,
                                                std::string_view rule);
 
-// The whole numbers in the comma-separated `list`, from `least` to `most`, each only once.
+// The whole numbers and ranges of them, as in "1,4..7", in the comma-separated `list`: from `least`
+// to `most`, each number only once.
 absl::StatusOr<std::vector<uint64_t>> Numbers(std::string_view flag, const std::string& list,
                                               uint64_t least, uint64_t most);
 
