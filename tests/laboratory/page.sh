@@ -10,7 +10,7 @@ rm -rf "$directory"
 mkdir -p "$directory/databases"
 cd "$directory"
 
-awk '/^```cpp$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$page" > fours.cc
+awk '/^```cpp$/ { inside = 1; next } inside && /^```$/ { exit } inside' "$page" > fours.cc
 [[ -s fours.cc ]] || { echo "$page has no policy" >&2; exit 1; }
 line=$(grep -m 1 '^c++ .* fours.cc ' "$page") ||
   { echo "$page does not say how to build the policy" >&2; exit 1; }
