@@ -167,6 +167,12 @@ class CrossedDatabase {
         place_.reads_mapped ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;
     options.trace_one_of = place_.is_traced ? 1 : 0;
     options.trace_sink = &traces_;
+    if (place_.recorded.has_value()) {
+      options.recorder =
+          CallRecorder::Create(Cat("/calls", ++recordings_),
+                               {.keys = *place_.recorded, .file_system = &recording_files_})
+              .value();
+    }
     options.file_system = files_.get();
     options.clock = &clock_;
     return options;
@@ -289,6 +295,8 @@ class CrossedDatabase {
   const Place place_;
   TestClock clock_{CrossedContent::kFirstMicros};
   std::unique_ptr<InMemoryFileSystem> files_ = std::make_unique<InMemoryFileSystem>();
+  InMemoryFileSystem recording_files_;
+  int recordings_ = 0;
   IgnoringSink traces_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<Database> connected_;

@@ -84,6 +84,7 @@ struct Place {
   bool scan_cache = false;
   bool reads_mapped = true;
   bool is_traced = false;
+  std::optional<RecordedKeys> recorded = {};
   InNameOf caller = InNameOf::kProgram;
 
   friend auto operator<=>(const Place&, const Place&) = default;

@@ -347,6 +347,10 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
                         APlace("by position", [](Place* place) { place->reads_mapped = false; })}),
       OfPlace("traces", {APlace("none", [](Place*) {}),
                          APlace("of each call", [](Place* place) { place->is_traced = true; })}),
+      OfPlace("recording",
+              {APlace("none", [](Place*) {}),
+               APlace("plain", [](Place* place) { place->recorded = RecordedKeys::kPlain; }),
+               APlace("hashed", [](Place* place) { place->recorded = RecordedKeys::kHashed; })}),
       OfPlace("caller",
               {APlace("the program", [](Place*) {}),
                APlace(

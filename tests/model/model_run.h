@@ -65,6 +65,7 @@ class ModelRun : public ModelQuotaSteps {
     if (ok() && cursor_ != nullptr) Check(cursor_->Finish(random));
     if (ok() && plan_.settings.filters) CompactAll();
     if (ok()) Reopen(random);
+    if (ok()) CheckRecordings();
     return ok();
   }
 
@@ -222,6 +223,7 @@ class ModelRun : public ModelQuotaSteps {
     if (plan_.settings.crashes == ModelSettings::Crashes::kMachine) {
       options.durability = Durability::kSync;
     }
+    if (random.OneIn(4) && !Record(random, &options)) return;
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path_, options);
     if (!Check(opened.status(), "Open")) return;
     database_ = *std::move(opened);
@@ -233,6 +235,25 @@ class ModelRun : public ModelQuotaSteps {
       peer.UseServices([this](ServerHost* host) { return network_->To(host); });
     }
     pauses_ = 0;
+  }
+  // The calls are recorded from here on.
+  bool Record(Random& random, DatabaseOptions* options) {
+    const RecordedKeys keys = random.OneIn(2) ? RecordedKeys::kPlain : RecordedKeys::kHashed;
+    absl::StatusOr<std::shared_ptr<CallRecorder>> recorder = CallRecorder::Create(
+        Recording(++recordings_), {.keys = keys, .file_system = &recording_files_});
+    if (!Check(recorder.status(), "CallRecorder::Create")) return false;
+    options->recorder = *std::move(recorder);
+    return true;
+  }
+  static std::string Recording(int number) { return Cat("/calls", number); }
+  // All that were made can be read.
+  void CheckRecordings() {
+    for (int i = 1; ok() && i <= recordings_; ++i) {
+      auto recording = RecordingReader::Open(Recording(i), &recording_files_);
+      if (!Check(recording.status(), "RecordingReader::Open")) return;
+      for (RecordedCall call; (*recording)->Next(&call);) Tally("recorded calls");
+      Check((*recording)->status(), "RecordingReader::Next");
+    }
   }
   // Drops everything that depends on the database.
   void Forget() {
@@ -289,6 +310,8 @@ class ModelRun : public ModelQuotaSteps {
   std::optional<TempDirectory> directory_;  // either directory_ or memory_ is used
   std::unique_ptr<InMemoryFileSystem> memory_;
   std::string path_;
+  InMemoryFileSystem recording_files_;
+  int recordings_ = 0;
   std::unique_ptr<FaultyNetwork> network_;  // of the current opening of the database
 };
 
