@@ -79,7 +79,7 @@ bigtable::TableSchema SchemaFor(const SubjectOptions& options) {
 class BigtableSubject final : public Subject {
  public:
   static absl::StatusOr<std::unique_ptr<Subject>> Open(const SubjectOptions& options) {
-    auto subject = absl::WrapUnique(new BigtableSubject);
+    auto subject = absl::WrapUnique(new BigtableSubject(options.format));
     bigtable::DatabaseOptions database_options = DatabaseOptionsFor(options);
     database_options.clock = &subject->clock_;
     database_options.event_listener = &subject->events_;
@@ -113,8 +113,9 @@ class BigtableSubject final : public Subject {
   std::vector<Event> TakeEvents() override { return events_.Take(); }
 
  private:
-  BigtableSubject() = default;
+  explicit BigtableSubject(const RowFormat& format) : format_(format), values_(format.value_size) {}
 
+  const RowFormat format_;
   const Values values_;
   OperationClock clock_;
   TouchSink touches_;
@@ -141,19 +142,19 @@ double TabletsOf(const bigtable::DatabaseStatistics& all) {
 }
 
 absl::Status BigtableSubject::Write(uint64_t row) {
-  bigtable::RowMutation mutation(KeyOf(row).view());
+  bigtable::RowMutation mutation(format_.KeyOf(row).view());
   mutation.Set(kColumn, values_.Of(row));
   return table_->Apply(mutation);
 }
 
 absl::Status BigtableSubject::Delete(uint64_t row) {
-  bigtable::RowMutation mutation(KeyOf(row).view());
+  bigtable::RowMutation mutation(format_.KeyOf(row).view());
   mutation.DeleteRow();
   return table_->Apply(mutation);
 }
 
 absl::Status BigtableSubject::Read(uint64_t row) {
-  const Key key = KeyOf(row);
+  const RowKey key = format_.KeyOf(row);
   absl::StatusOr<bigtable::Row> found = table_->ReadRow(key.view());
   if (!found.ok()) return found.status();
   if (found->cells().size() != 1 || found->cells().front().value != values_.Of(row)) {
@@ -164,7 +165,7 @@ absl::Status BigtableSubject::Read(uint64_t row) {
 }
 
 absl::Status BigtableSubject::ReadMissing(uint64_t row) {
-  const Key key = MissingKeyOf(row);
+  const RowKey key = format_.MissingKeyOf(row);
   absl::StatusOr<bigtable::Row> found = table_->ReadRow(key.view());
   if (!found.ok()) return found.status();
   if (!found->empty()) {
@@ -177,7 +178,7 @@ absl::StatusOr<uint64_t> BigtableSubject::Scan(uint64_t first, uint64_t rows) {
   bigtable::ReadOptions options;
   options.row_limit = static_cast<int64_t>(rows);
   bigtable::RowReader reader =
-      table_->ReadRows(bigtable::RowRange::StartingAt(KeyOf(first).view()), options);
+      table_->ReadRows(bigtable::RowRange::StartingAt(format_.KeyOf(first).view()), options);
   uint64_t seen = 0;
   for (; reader.Next(); ++seen) Touch(reader.row().cells().front().value);
   if (!reader.status().ok()) return reader.status();

@@ -67,21 +67,23 @@ void EventLog::Add(Event event) {
 }
 
 std::string EventCsvHeader() {
-  return "workload,style,factor,event,begin_seconds,end_seconds,inputs,outputs,moved,bytes_read,"
+  return "workload,style,factor,seed,repeat,event,begin_seconds,end_seconds,inputs,outputs,moved,"
+         "bytes_read,"
          "bytes_written,major,delay_us,reason\n";
 }
 
-std::string EventCsvLine(std::string_view workload, const Policy& policy, absl::Time begin,
-                         const Event& event) {
+std::string EventCsvLine(std::string_view workload, const Policy& policy, const Repeat& repeat,
+                         absl::Time begin, const Event& event) {
   const double end = absl::ToDoubleSeconds(event.end - begin);
   // A comma would end the field.
   std::string reason = event.reason;
   std::replace_if(
       reason.begin(), reason.end(), [](char c) { return c == ',' || c == '"' || c < ' '; }, ' ');
-  return absl::StrFormat("%s,%s,%d,%s,%.6f,%.6f,%d,%d,%d,%.0f,%.0f,%d,%.3f,%s\n", workload,
-                         policy.style, policy.factor, event.kind, end - event.seconds, end,
-                         event.inputs, event.outputs, event.moved, event.bytes_read,
-                         event.bytes_written, event.is_major ? 1 : 0, event.delay_us, reason);
+  return absl::StrFormat("%s,%s,%d,%d,%d,%s,%.6f,%.6f,%d,%d,%d,%.0f,%.0f,%d,%.3f,%s\n", workload,
+                         policy.style, policy.factor, repeat.seed, repeat.number, event.kind,
+                         end - event.seconds, end, event.inputs, event.outputs, event.moved,
+                         event.bytes_read, event.bytes_written, event.is_major ? 1 : 0,
+                         event.delay_us, reason);
 }
 
 }  // namespace bench

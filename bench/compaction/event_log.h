@@ -15,6 +15,7 @@
 #include "bigtable/bigtable.h"
 
 #include "policy.h"
+#include "sample.h"
 
 namespace bench {
 
@@ -52,8 +53,8 @@ class EventLog final : public bigtable::EventListener {
 
 // Lines with their ends. Times are since `begin`.
 std::string EventCsvHeader();
-std::string EventCsvLine(std::string_view workload, const Policy& policy, absl::Time begin,
-                         const Event& event);
+std::string EventCsvLine(std::string_view workload, const Policy& policy, const Repeat& repeat,
+                         absl::Time begin, const Event& event);
 
 }  // namespace bench
 

@@ -14,18 +14,18 @@
 #include "common/interrupt.h"
 #include "common/measure.h"
 #include "common/strings.h"
-#include "common/workload.h"
 #include "operation_latencies.h"
 #include "probe.h"
 #include "subject.h"
-#include "workloads.h"
+#include "workloads/workloads.h"
 
 namespace bench {
 namespace {
 
-constexpr uint64_t kRowSize = kKeySize + kValueSize;
 // In lockstep, the number of checks for due compactions while a memtable fills.
 constexpr uint64_t kLooksPerMemtable = 16;
+// A row takes at least this much of a memtable, however short its value is.
+constexpr uint64_t kLeastInMemtable = 100;
 
 // Time and CPU of the operations, without samples.
 class Effort {
@@ -73,14 +73,17 @@ class Experiment {
   Experiment(const ExperimentOptions& options, Report* report)
       : options_(options),
         report_(*report),
-        workload_(MakeWorkload(options.workload, options.rows)),
-        operations_per_look_(
-            std::max<uint64_t>(1, options.memtable_size / kRowSize / kLooksPerMemtable)) {}
+        workload_(MakeWorkload(options.workload, options.workload_options)),
+        row_size_(options.format.row_size()),
+        operations_per_look_(std::max<uint64_t>(
+            1, options.memtable_size / std::max(row_size_, kLeastInMemtable) / kLooksPerMemtable)) {
+  }
 
   absl::Status Run() {
     absl::StatusOr<std::unique_ptr<Subject>> subject =
         OpenSubject({.directory = options_.directory,
                      .policy = options_.policy,
+                     .format = options_.format,
                      .memory_budget = options_.memory_budget,
                      .memtable_size = options_.memtable_size,
                      .rocksdb_options = options_.rocksdb_options,
@@ -143,15 +146,19 @@ class Experiment {
   absl::Status DoOnSubject(const Operation& operation) {
     switch (operation.kind) {
       case Operation::Kind::kWrite:
-        user_bytes_ += kRowSize;
+        user_bytes_ += row_size_;
         return subject_->Write(operation.row);
       case Operation::Kind::kDelete:
-        user_bytes_ += kKeySize;
+        user_bytes_ += options_.format.key_size;
         return subject_->Delete(operation.row);
       case Operation::Kind::kRead:
         return subject_->Read(operation.row);
       case Operation::Kind::kScan:
-        return subject_->Scan(operation.row, kScannedRows).status();
+        return subject_->Scan(operation.row, operation.scanned_rows).status();
+      case Operation::Kind::kReadModifyWrite:
+        if (absl::Status s = subject_->Read(operation.row); !s.ok()) return s;
+        user_bytes_ += row_size_;
+        return subject_->Write(operation.row);
     }
     return absl::InternalError("an operation of no kind");
   }
@@ -224,7 +231,7 @@ class Experiment {
     absl::StatusOr<uint64_t> disk = SpaceUsed(options_.directory);
     if (!disk.ok()) return disk.status();
     sample->disk_bytes = static_cast<double>(*disk);
-    sample->live_bytes = static_cast<double>(workload_->live_rows() * kRowSize);
+    sample->live_bytes = static_cast<double>(workload_->live_rows() * row_size_);
     if (sample->live_bytes > 0)
       sample->space_amplification = sample->file_bytes / sample->live_bytes;
     return absl::OkStatus();
@@ -250,6 +257,7 @@ class Experiment {
   const ExperimentOptions& options_;
   Report& report_;
   const std::unique_ptr<Workload> workload_;
+  const uint64_t row_size_;
   const uint64_t operations_per_look_;
   std::unique_ptr<Subject> subject_;
   SubjectFigures before_;  // the measured operations

@@ -11,14 +11,17 @@
 
 #include "event_log.h"
 #include "policy.h"
+#include "row_format.h"
 #include "sample.h"
+#include "workloads/workload.h"
 
 namespace bench {
 
 struct ExperimentOptions {
   std::string workload;
+  WorkloadOptions workload_options;
   Policy policy;
-  uint64_t rows = 0;
+  RowFormat format;
   uint64_t samples = 0;  // besides the last one, when quiet
   bool lockstep = false;
   uint64_t memory_budget = 0;

@@ -38,7 +38,7 @@
 #include "policy.h"
 #include "sample.h"
 #include "summary.h"
-#include "workloads.h"
+#include "workloads/workloads.h"
 
 ABSL_FLAG(bool, quick, false, "20,000 rows and 20 samples, instead of 200,000 and 50");
 ABSL_FLAG(uint64_t, rows, 0, "how many rows, 1,000 to 10,000,000; 0: depends on --quick");
@@ -50,7 +50,13 @@ ABSL_FLAG(std::string, sweep, "",
           "factor=2..10 or K=1,2,4: of policies that take it and were given none");
 ABSL_FLAG(std::string, rocksdb_options, "", "in RocksDB's notation, for its policies");
 ABSL_FLAG(uint64_t, tablet, 0, "MiB at which a tablet is split; 0: never");
-ABSL_FLAG(std::string, workloads, "", "names between commas; none: all");
+ABSL_FLAG(std::string, workloads, "", "names between commas; none: those of the published table");
+ABSL_FLAG(uint64_t, value_size, bench::kValueSize, "bytes of a value, 1 to 100,000");
+ABSL_FLAG(uint64_t, key_size, bench::kKeySize, "bytes of a key, 16 to 200");
+ABSL_FLAG(uint64_t, seed, 0, "of the random operations, 0 to 1,000,000,000");
+ABSL_FLAG(uint64_t, repeats, 1, "how many times each run is made, with the seeds that follow");
+ABSL_FLAG(double, skew, bench::WorkloadOptions::kDefaultSkew,
+          "exponent of the Zipf distributions, 0 to 2");
 ABSL_FLAG(uint64_t, memtable, 0, "KiB of a memtable; 0: a hundredth of the rows");
 ABSL_FLAG(uint64_t, memory, 0, "MiB of memory; 0: eight memtables, and at least 16");
 ABSL_FLAG(bool, lockstep, false, "the writer waits for compactions");
@@ -74,18 +80,48 @@ struct RunOptions {
   std::vector<std::string> workloads;
   // Common to all experiments.
   ExperimentOptions common;
+  uint64_t repeats = 1;
   std::string directory;
 };
 
+absl::Status SetRowFormat(RowFormat* format) {
+  constexpr uint64_t kMostValueSize = 100'000;
+  format->key_size = absl::GetFlag(FLAGS_key_size);
+  format->value_size = absl::GetFlag(FLAGS_value_size);
+  if (absl::Status s = CheckRange("key_size", format->key_size, kKeySize, kMostKeySize); !s.ok()) {
+    return s;
+  }
+  return CheckRange("value_size", format->value_size, 1, kMostValueSize);
+}
+
+// What is random in the operations.
+absl::Status SetRandomness(RunOptions* options) {
+  constexpr uint64_t kMostRepeats = 100;
+  constexpr uint64_t kMostSeed = 1'000'000'000;
+  constexpr double kMostSkew = 2;
+  WorkloadOptions& workload = options->common.workload_options;
+  workload.seed = absl::GetFlag(FLAGS_seed);
+  if (absl::Status s = CheckRange("seed", workload.seed, 0, kMostSeed); !s.ok()) return s;
+  options->repeats = absl::GetFlag(FLAGS_repeats);
+  if (absl::Status s = CheckRange("repeats", options->repeats, 1, kMostRepeats); !s.ok()) return s;
+  workload.skew = absl::GetFlag(FLAGS_skew);
+  if (workload.skew >= 0 && workload.skew <= kMostSkew) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("--skew %g: must be 0 to %g", workload.skew, kMostSkew));
+}
+
+// Needs the format of rows.
 absl::Status SetSizes(ExperimentOptions* options) {
   constexpr uint64_t kMemtablesOfRows = 100;
   constexpr uint64_t kMemtablesOfMemory = 8;
   constexpr uint64_t kLeastMemtable = 64 * kKibibyte;
+  constexpr uint64_t kMostMemtable = 1024 * kMebibyte;
   constexpr uint64_t kLeastMemory = 16 * kMebibyte;
   const bool quick = absl::GetFlag(FLAGS_quick);
-  options->rows = absl::GetFlag(FLAGS_rows);
-  if (options->rows == 0) options->rows = quick ? 20'000 : 200'000;
-  if (absl::Status s = CheckRange("rows", options->rows, 1'000, 10'000'000); !s.ok()) return s;
+  uint64_t& rows = options->workload_options.rows;
+  rows = absl::GetFlag(FLAGS_rows);
+  if (rows == 0) rows = quick ? 20'000 : 200'000;
+  if (absl::Status s = CheckRange("rows", rows, 1'000, 10'000'000); !s.ok()) return s;
   options->samples = absl::GetFlag(FLAGS_samples);
   if (options->samples == 0) options->samples = quick ? 20 : 50;
   if (absl::Status s = CheckRange("samples", options->samples, 1, 1'000); !s.ok()) return s;
@@ -94,10 +130,10 @@ absl::Status SetSizes(ExperimentOptions* options) {
   if (memtable != 0) {
     if (absl::Status s = CheckRange("memtable", memtable, 64, 1 << 20); !s.ok()) return s;
   }
-  options->memtable_size =
-      memtable != 0
-          ? memtable * kKibibyte
-          : std::max(kLeastMemtable, options->rows * (kKeySize + kValueSize) / kMemtablesOfRows);
+  options->memtable_size = memtable != 0
+                               ? memtable * kKibibyte
+                               : std::clamp(rows * options->format.row_size() / kMemtablesOfRows,
+                                            kLeastMemtable, kMostMemtable);
   const uint64_t memory = absl::GetFlag(FLAGS_memory);
   options->memory_budget =
       memory != 0 ? memory * kMebibyte
@@ -123,7 +159,9 @@ absl::StatusOr<std::vector<Policy>> PoliciesFromFlags() {
 
 absl::StatusOr<RunOptions> OptionsFromFlags() {
   RunOptions options;
+  if (absl::Status s = SetRowFormat(&options.common.format); !s.ok()) return s;
   if (absl::Status s = SetSizes(&options.common); !s.ok()) return s;
+  if (absl::Status s = SetRandomness(&options); !s.ok()) return s;
   options.common.lockstep = absl::GetFlag(FLAGS_lockstep);
   options.common.rocksdb_options = absl::GetFlag(FLAGS_rocksdb_options);
   options.common.counts_touches = absl::GetFlag(FLAGS_touches);
@@ -139,6 +177,7 @@ absl::StatusOr<RunOptions> OptionsFromFlags() {
       Names("workloads", absl::GetFlag(FLAGS_workloads), WorkloadNames(), "a workload");
   if (!workloads.ok()) return workloads.status();
   options.workloads = *std::move(workloads);
+  if (absl::GetFlag(FLAGS_workloads).empty()) options.workloads = DefaultWorkloadNames();
   options.directory = absl::GetFlag(FLAGS_directory);
   if (options.directory.empty()) {
     return absl::InvalidArgumentError("--directory: must name a directory");
@@ -188,12 +227,12 @@ class RunReport final : public Report {
  public:
   RunReport(RunResult* run, CsvFiles* files) : run_(*run), files_(*files) {}
   void Add(const Sample& sample) override {
-    files_.samples.Write(CsvLine(run_.workload, run_.policy, sample));
+    files_.samples.Write(CsvLine(run_.workload, run_.policy, run_.repeat, sample));
     run_.samples.push_back(sample);
   }
   void AddEvents(absl::Time begin, const std::vector<Event>& events) override {
     for (const Event& event : events) {
-      files_.events.Write(EventCsvLine(run_.workload, run_.policy, begin, event));
+      files_.events.Write(EventCsvLine(run_.workload, run_.policy, run_.repeat, begin, event));
     }
   }
 
@@ -202,8 +241,12 @@ class RunReport final : public Report {
   CsvFiles& files_;
 };
 
-absl::StatusOr<RunResult> RunOne(const ExperimentOptions& options, CsvFiles& files) {
-  RunResult run{.workload = options.workload, .policy = options.policy, .samples = {}};
+absl::StatusOr<RunResult> RunOne(const ExperimentOptions& options, uint64_t repeat,
+                                 CsvFiles& files) {
+  RunResult run{.workload = options.workload,
+                .policy = options.policy,
+                .repeat = {.number = repeat, .seed = options.workload_options.seed},
+                .samples = {}};
   RunReport report(&run, &files);
   absl::Status s = RunExperiment(options, &report);
   RemoveAll(options.directory);
@@ -226,16 +269,20 @@ absl::StatusOr<std::vector<RunResult>> RunAll(const RunOptions& options) {
   if (!directory.ok()) return directory.status();
   std::vector<RunResult> runs;
   for (const std::string& workload : options.workloads) {
-    const bool expires = MakeWorkload(workload, options.common.rows)->lifetime().has_value();
+    const bool expires =
+        MakeWorkload(workload, options.common.workload_options)->lifetime().has_value();
     for (const Policy& policy : options.policies) {
       if (expires && policy.is_rocksdb) continue;  // it has no expiry by the workload's clock
       ExperimentOptions experiment = options.common;
       experiment.workload = workload;
       experiment.policy = policy;
       experiment.directory = Concat(directory->path(), "/database");
-      absl::StatusOr<RunResult> run = RunOne(experiment, files);
-      if (!run.ok()) return run.status();
-      runs.push_back(*std::move(run));
+      for (uint64_t repeat = 0; repeat < options.repeats; ++repeat) {
+        absl::StatusOr<RunResult> run = RunOne(experiment, repeat, files);
+        if (!run.ok()) return run.status();
+        runs.push_back(*std::move(run));
+        ++experiment.workload_options.seed;
+      }
     }
   }
   return runs;
@@ -247,8 +294,8 @@ absl::Status Run(const RunOptions& options) {
   PrintSummary(*runs);
   const ExperimentOptions& common = options.common;
   absl::PrintF("\n%d rows of %d + %d bytes, memtables of %d KiB, %d MiB of memory%s\n%s\n",
-               common.rows, kKeySize, kValueSize, common.memtable_size / kKibibyte,
-               common.memory_budget / kMebibyte,
+               common.workload_options.rows, common.format.key_size, common.format.value_size,
+               common.memtable_size / kKibibyte, common.memory_budget / kMebibyte,
                common.lockstep ? ", the writer waits for compactions" : "", DescribeMachine());
   if (absl::GetFlag(FLAGS_markdown)) {
     absl::PrintF("\n%s\n", absl::StrJoin(MarkdownTable(*runs), "\n"));
@@ -257,7 +304,9 @@ absl::Status Run(const RunOptions& options) {
     if (absl::Status s = CheckDocumented(*runs, file); !s.ok()) return s;
   }
   const std::string plot = absl::GetFlag(FLAGS_plot);
-  return plot.empty() ? absl::OkStatus() : WriteCharts(*runs, plot);
+  if (plot.empty()) return absl::OkStatus();
+  std::erase_if(*runs, [](const RunResult& run) { return run.repeat.number > 0; });
+  return WriteCharts(*runs, plot);
 }
 
 int Main(const std::vector<std::string>& command) {

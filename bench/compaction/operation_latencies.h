@@ -6,7 +6,7 @@
 
 #include "common/measure.h"
 #include "sample.h"
-#include "workloads.h"
+#include "workloads/workload.h"
 
 namespace bench {
 
@@ -21,6 +21,7 @@ class OperationLatencies {
         return last_.scans.Record(time);
       case Operation::Kind::kWrite:
       case Operation::Kind::kDelete:
+      case Operation::Kind::kReadModifyWrite:
         return last_.writes.Record(time);
     }
   }

@@ -8,7 +8,7 @@
 
 #include "sample.h"
 #include "subject.h"
-#include "workloads.h"
+#include "workloads/workload.h"
 
 namespace bench {
 

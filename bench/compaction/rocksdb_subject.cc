@@ -80,22 +80,22 @@ class RocksDBSubject final : public Subject {
     rocksdb::DB* db = nullptr;
     absl::Status s = ToStatus(rocksdb::DB::Open(*settings, options.directory, &db));
     if (!s.ok()) return s;
-    auto subject = absl::WrapUnique(new RocksDBSubject(db, settings->statistics));
+    auto subject = absl::WrapUnique(new RocksDBSubject(db, settings->statistics, options.format));
     subject->is_universal_ = settings->compaction_style == rocksdb::kCompactionStyleUniversal;
     return subject;
   }
 
   void Step() override {}
   absl::Status Write(uint64_t row) override {
-    const Key key = KeyOf(row);
+    const RowKey key = format_.KeyOf(row);
     return ToStatus(db_->Put(write_options_, ToSlice(key.view()), ToSlice(values_.Of(row))));
   }
   absl::Status Delete(uint64_t row) override {
-    const Key key = KeyOf(row);
+    const RowKey key = format_.KeyOf(row);
     return ToStatus(db_->Delete(write_options_, ToSlice(key.view())));
   }
   absl::Status Read(uint64_t row) override {
-    const Key key = KeyOf(row);
+    const RowKey key = format_.KeyOf(row);
     absl::StatusOr<bool> found = Get(key);
     if (!found.ok()) return found.status();
     if (*found && std::string_view(slice_.data(), slice_.size()) == values_.Of(row)) {
@@ -104,7 +104,7 @@ class RocksDBSubject final : public Subject {
     return absl::DataLossError(Concat("row ", key.view(), " is missing, or has another value"));
   }
   absl::Status ReadMissing(uint64_t row) override {
-    const Key key = MissingKeyOf(row);
+    const RowKey key = format_.MissingKeyOf(row);
     absl::StatusOr<bool> found = Get(key);
     if (!found.ok()) return found.status();
     if (!*found) return absl::OkStatus();
@@ -112,7 +112,7 @@ class RocksDBSubject final : public Subject {
   }
   absl::StatusOr<uint64_t> Scan(uint64_t first, uint64_t rows) override {
     const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(scan_options_));
-    const Key key = KeyOf(first);
+    const RowKey key = format_.KeyOf(first);
     uint64_t seen = 0;
     for (it->Seek(ToSlice(key.view())); it->Valid(); it->Next()) {
       Touch({it->value().data(), it->value().size()});
@@ -183,11 +183,12 @@ class RocksDBSubject final : public Subject {
   }
 
  private:
-  RocksDBSubject(rocksdb::DB* db, std::shared_ptr<rocksdb::Statistics> statistics)
-      : statistics_(std::move(statistics)), db_(db) {}
+  RocksDBSubject(rocksdb::DB* db, std::shared_ptr<rocksdb::Statistics> statistics,
+                 const RowFormat& format)
+      : format_(format), values_(format.value_size), statistics_(std::move(statistics)), db_(db) {}
 
   // Whether the row exists. Its value is in slice_.
-  absl::StatusOr<bool> Get(const Key& key) {
+  absl::StatusOr<bool> Get(const RowKey& key) {
     slice_.Reset();
     const rocksdb::Status s =
         db_->Get(read_options_, db_->DefaultColumnFamily(), ToSlice(key.view()), &slice_);
@@ -195,6 +196,7 @@ class RocksDBSubject final : public Subject {
     if (!s.ok()) return ToStatus(s);
     return true;
   }
+  const RowFormat format_;
   const Values values_;
   const std::shared_ptr<rocksdb::Statistics> statistics_;
   const std::unique_ptr<rocksdb::DB> db_;

@@ -3,6 +3,7 @@
 #define BIGTABLE_BENCH_COMPACTION_SAMPLE_H_
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -10,6 +11,12 @@
 #include "policy.h"
 
 namespace bench {
+
+// Which of the runs of a workload under a policy, counted from 0, and the seed of its operations.
+struct Repeat {
+  uint64_t number = 0;
+  uint64_t seed = 0;
+};
 
 // Figures since the measured operations began, unless stated otherwise. Bytes of the engine are
 // those of DatabaseStatistics. NaN: not available. Plain value.
@@ -132,7 +139,8 @@ inline constexpr std::array kColumns = {
 
 // Lines with their ends. Figures that are not available are empty.
 std::string CsvHeader();
-std::string CsvLine(std::string_view workload, const Policy& policy, const Sample& sample);
+std::string CsvLine(std::string_view workload, const Policy& policy, const Repeat& repeat,
+                    const Sample& sample);
 
 }  // namespace bench
 

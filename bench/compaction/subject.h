@@ -11,16 +11,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "common/workload.h"
 #include "event_log.h"
 #include "policy.h"
 #include "read_touches.h"
+#include "row_format.h"
 
 namespace bench {
 
 struct SubjectOptions {
   std::string directory;
   Policy policy;
+  RowFormat format = {};
   uint64_t memory_budget = 0;
   uint64_t memtable_size = 0;
   std::string rocksdb_options = {};  // of RocksDB, in its notation: they replace those of here
@@ -48,13 +49,9 @@ struct SubjectFigures {
   double memtables = 0;
 };
 
-// One thread at a time. A row number of the workload is an even key, so that odd keys between them
-// are missing.
+// One thread at a time.
 class Subject {
  public:
-  static Key KeyOf(uint64_t row) { return Key(2 * row); }
-  static Key MissingKeyOf(uint64_t row) { return Key(2 * row + 1); }
-
   virtual ~Subject() = default;
 
   // An operation begins: the clock by which rows expire goes on.

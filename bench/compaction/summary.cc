@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <span>
 
 #include "absl/strings/str_format.h"
 
@@ -31,16 +32,88 @@ double Max(const RunResult& run, double Sample::*figure) {
   return most;
 }
 
-void PrintLine(const RunResult& run, bool is_first) {
-  const Sample& end = run.samples.back();
-  absl::PrintF(
-      "%-15s %-17s %7.2f %7.2f %6.2f %6.2f %6.1f %5.0f %5.0f %8.2f %8.2f %8.3f %7.2f %7.2f\n",
-      is_first ? run.workload : "", run.policy.Name(), end.write_amplification,
-      end.space_amplification, Mean(run, &Sample::space_amplification),
-      Max(run, &Sample::disk_bytes) / Max(run, &Sample::live_bytes),
-      Mean(run, &Sample::sorted_runs), Max(run, &Sample::sorted_runs), end.sorted_runs,
-      Mean(run, &Sample::read_us), Mean(run, &Sample::missing_read_us),
-      Mean(run, &Sample::scan_row_us), end.cpu_us_per_op, end.stall_seconds);
+double MostRuns(const RunResult& run) { return Max(run, &Sample::sorted_runs); }
+double PeakSpace(const RunResult& run) {
+  return Max(run, &Sample::disk_bytes) / Max(run, &Sample::live_bytes);
+}
+
+template <double Sample::*figure>
+double AtEnd(const RunResult& run) {
+  return run.samples.back().*figure;
+}
+template <double Sample::*figure>
+double MeanOf(const RunResult& run) {
+  return Mean(run, figure);
+}
+
+struct Figure {
+  int width;
+  int precision;
+  bool is_in_markdown;
+  double (*of)(const RunResult&);
+};
+// In the order of the columns.
+constexpr Figure kFigures[] = {
+    {7, 2, true, AtEnd<&Sample::write_amplification>},
+    {7, 2, true, AtEnd<&Sample::space_amplification>},
+    {6, 2, true, MeanOf<&Sample::space_amplification>},
+    {6, 2, false, PeakSpace},
+    {6, 1, true, MeanOf<&Sample::sorted_runs>},
+    {5, 0, true, MostRuns},
+    {5, 0, false, AtEnd<&Sample::sorted_runs>},
+    {8, 2, false, MeanOf<&Sample::read_us>},
+    {8, 2, false, MeanOf<&Sample::missing_read_us>},
+    {8, 3, false, MeanOf<&Sample::scan_row_us>},
+    {7, 2, false, AtEnd<&Sample::cpu_us_per_op>},
+    {7, 2, false, AtEnd<&Sample::stall_seconds>},
+};
+
+// Not empty.
+using Repeats = std::span<const RunResult>;
+
+std::vector<Repeats> GroupRepeats(const std::vector<RunResult>& runs) {
+  std::vector<Repeats> groups;
+  for (size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
+    for (end = begin + 1; end < runs.size() && runs[end].repeat.number > 0;) ++end;
+    groups.emplace_back(runs.data() + begin, end - begin);
+  }
+  return groups;
+}
+
+struct Spread {
+  double mean = 0;
+  double deviation = 0;  // estimated from the sample: n - 1
+};
+
+Spread SpreadOf(Repeats repeats, const Figure& figure) {
+  Spread spread;
+  const auto n = static_cast<double>(repeats.size());
+  for (const RunResult& run : repeats) spread.mean += figure.of(run) / n;
+  if (repeats.size() == 1) return spread;
+  double squares = 0;
+  for (const RunResult& run : repeats) squares += std::pow(figure.of(run) - spread.mean, 2);
+  spread.deviation = std::sqrt(squares / (n - 1));
+  return spread;
+}
+
+// "-" for a figure that is not available.
+std::string Text(double value, int precision) {
+  return std::isnan(value) ? "-" : absl::StrFormat("%.*f", precision, value);
+}
+
+void PrintLines(Repeats repeats, bool is_first) {
+  std::string means;
+  std::string deviations;
+  for (const Figure& figure : kFigures) {
+    const Spread spread = SpreadOf(repeats, figure);
+    absl::StrAppendFormat(&means, " %*s", figure.width, Text(spread.mean, figure.precision));
+    // Small figures: a digit more.
+    absl::StrAppendFormat(&deviations, " %*s", figure.width,
+                          Text(spread.deviation, figure.precision + 1));
+  }
+  const RunResult& run = repeats.front();
+  absl::PrintF("%-15s %-17s%s\n", is_first ? run.workload : "", run.policy.Name(), means);
+  if (repeats.size() > 1) absl::PrintF("%-15s %-17s%s\n", "", "  deviation", deviations);
 }
 
 }  // namespace
@@ -51,17 +124,19 @@ void PrintSummary(const std::vector<RunResult>& runs) {
   absl::PrintF("%-15s %-17s %7s %7s %6s %6s %6s %5s %5s %8s %8s %8s %7s %7s\n", "workload",
                "policy", "w.amp", "end", "mean", "peak", "mean", "most", "end", "row", "missing",
                "scanned", "per op", "stall s");
-  for (size_t i = 0; i < runs.size(); ++i) {
-    const bool is_first = i == 0 || runs[i - 1].workload != runs[i].workload;
-    if (is_first && i > 0) absl::PrintF("\n");
-    PrintLine(runs[i], is_first);
+  std::string last;
+  for (const Repeats repeats : GroupRepeats(runs)) {
+    const std::string& workload = repeats.front().workload;
+    if (!last.empty() && workload != last) absl::PrintF("\n");
+    PrintLines(repeats, workload != last);
+    last = workload;
   }
   absl::PrintF(
       "\nw.amp: bytes written to log and SSTables, for each byte of the user's. space: bytes of "
       "SSTables for each\nlive byte at quiet, and on average; at its peak, the whole directory to "
       "the most live bytes. sorted runs: on\naverage, at most, and at quiet. Reads: averages of "
       "the samples. CPU us per op: of all threads until quiet.\nstall s: for how long writers were "
-      "held back.\n");
+      "held back. deviation: the standard deviation of the repeats.\n");
 }
 
 std::vector<std::string> MarkdownTable(const std::vector<RunResult>& runs) {
@@ -69,12 +144,19 @@ std::vector<std::string> MarkdownTable(const std::vector<RunResult>& runs) {
       "| workload | policy | write amplification | space, at the end | space, mean | runs, mean | "
       "runs, maximum |",
       "|---|---|---|---|---|---|---|"};
-  for (const RunResult& run : runs) {
-    lines.push_back(absl::StrFormat(
-        "| %s | %s | %.2f | %.2f | %.2f | %.1f | %.0f |", run.workload, run.policy.Name(),
-        run.samples.back().write_amplification, run.samples.back().space_amplification,
-        Mean(run, &Sample::space_amplification), Mean(run, &Sample::sorted_runs),
-        Max(run, &Sample::sorted_runs)));
+  for (const Repeats repeats : GroupRepeats(runs)) {
+    const RunResult& run = repeats.front();
+    std::string line = absl::StrFormat("| %s | %s |", run.workload, run.policy.Name());
+    for (const Figure& figure : kFigures) {
+      if (!figure.is_in_markdown) continue;
+      const Spread spread = SpreadOf(repeats, figure);
+      absl::StrAppendFormat(&line, " %s", Text(spread.mean, figure.precision));
+      if (repeats.size() > 1 && !std::isnan(spread.mean)) {
+        absl::StrAppendFormat(&line, " ± %s", Text(spread.deviation, figure.precision + 1));
+      }
+      line += " |";
+    }
+    lines.push_back(line);
   }
   return lines;
 }

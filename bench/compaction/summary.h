@@ -1,4 +1,4 @@
-// A run's samples as one line.
+// A run's samples, and those of its repeats, as one line.
 #ifndef BIGTABLE_BENCH_COMPACTION_SUMMARY_H_
 #define BIGTABLE_BENCH_COMPACTION_SUMMARY_H_
 
@@ -15,13 +15,18 @@ namespace bench {
 struct RunResult {
   std::string workload;
   Policy policy;
+  Repeat repeat;
   std::vector<Sample> samples;  // at least one, the last at quiet
 };
 
-// Prints a line for each run, and the meaning of the columns, to stdout.
+// In what follows the repeats of a run are adjacent, and are one line, which has their mean.
+
+// Prints a line for each run, and the meaning of the columns, to stdout. A second line has the
+// standard deviations of repeats.
 void PrintSummary(const std::vector<RunResult>& runs);
 
-// The figures in bytes and runs as a table in Markdown, a line for each run.
+// The figures in bytes and runs as a table in Markdown, a line for each run. Figures of repeats
+// have their standard deviation.
 std::vector<std::string> MarkdownTable(const std::vector<RunResult>& runs);
 // FailedPrecondition unless each line of that table is a line of `file`: what a page says is what
 // was measured.
