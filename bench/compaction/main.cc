@@ -3,7 +3,8 @@
 //
 //   policy      a compaction style with its factor
 //   plugin      policies in shared objects
-//   workloads   the operations on the table
+//   workloads/  the operations on the table
+//   row_format  the sizes of keys and values
 //   subject     the table, in a database of its own: bigtable_subject, rocksdb_subject
 //   probe       the cost of reads at a time
 //   sample      the figures at a time, and their line of the CSV
