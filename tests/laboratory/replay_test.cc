@@ -172,7 +172,7 @@ TEST_F(ReplayTest, MakesTheSameCells) {
   EXPECT_EQ(CellsOfSecond(), cells);
 }
 
-TEST_F(ReplayTest, ConcurrentThreadsKeepTheirOrder) {
+TEST_F(ReplayTest, CallsOfEachRecordedCallerKeepTheirOrder) {
   Open();
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
