@@ -33,7 +33,7 @@ struct ExperimentOptions {
   // The pages of the files are dropped from the page cache each time that a memtable may have been
   // filled, so that reads go to the disk.
   bool drops_pages = false;
-  std::string directory;        // does not exist, but its parent does
+  std::string directory;  // does not exist, but its parent does
 };
 
 // What becomes of a run.
