@@ -14,13 +14,16 @@ namespace bench {
 absl::Status DropFromPageCache(const std::string& directory) {
   if (absl::Status s = SyncFileSystem(directory); !s.ok()) return s;
   std::error_code error;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory, error)) {
-    if (!entry.is_regular_file()) continue;
-    const int fd = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return absl::ErrnoToStatus(errno, entry.path().string());
+  for (std::filesystem::recursive_directory_iterator i(directory, error), end; !error && i != end;
+       i.increment(error)) {
+    std::error_code removed;  // during the walk
+    if (!i->is_regular_file(removed)) continue;
+    const int fd = ::open(i->path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) continue;
+    if (fd < 0) return absl::ErrnoToStatus(errno, i->path().string());
     const int result = ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     ::close(fd);
-    if (result != 0) return absl::ErrnoToStatus(result, entry.path().string());
+    if (result != 0) return absl::ErrnoToStatus(result, i->path().string());
   }
   return error ? absl::InternalError(Concat(directory, ": ", error.message())) : absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 
 #include "common/interrupt.h"
 #include "common/measure.h"
+#include "common/page_cache.h"
 #include "common/strings.h"
 #include "operation_latencies.h"
 #include "probe.h"
@@ -140,7 +141,10 @@ class Experiment {
     ++done_;
     if (done_ % operations_per_look_ != 0) return s;
     if (InterruptHandler::interrupted()) return absl::CancelledError("interrupted");
-    return options_.lockstep ? subject_->WaitUntilQuiet() : s;
+    if (options_.lockstep) s = subject_->WaitUntilQuiet();
+    const uint64_t operations_per_drop = kLooksPerMemtable * operations_per_look_;
+    if (!s.ok() || !options_.drops_pages || done_ % operations_per_drop != 0) return s;
+    return effort_.Without([&] { return DropFromPageCache(options_.directory); });
   }
 
   absl::Status DoOnSubject(const Operation& operation) {

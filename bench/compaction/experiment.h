@@ -30,7 +30,10 @@ struct ExperimentOptions {
   std::string rocksdb_options;  // as in SubjectOptions
   bool positional = false;      // as in SubjectOptions; then reads are measured the first time
   bool counts_touches = false;  // as in SubjectOptions
-  std::string directory;        // does not exist, but its parent does
+  // The pages of the files are dropped from the page cache each time that a memtable may have been
+  // filled, so that reads go to the disk.
+  bool drops_pages = false;
+  std::string directory;  // does not exist, but its parent does
 };
 
 // What becomes of a run.

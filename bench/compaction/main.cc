@@ -9,7 +9,7 @@
 //   probe       the cost of reads at a time
 //   sample      the figures at a time, and their line of the CSV
 //   experiment  one workload under one policy
-//   summary, plot   reports of them
+//   summary, charts/   reports of them; read_csv
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -26,6 +26,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 
+#include "charts/charts.h"
 #include "common/flags.h"
 #include "common/interrupt.h"
 #include "common/machine.h"
@@ -34,7 +35,6 @@
 #include "common/workload.h"
 #include "event_log.h"
 #include "experiment.h"
-#include "plot.h"
 #include "plugin.h"
 #include "policy.h"
 #include "sample.h"
@@ -65,9 +65,10 @@ ABSL_FLAG(std::string, csv, "", "file to which the samples go");
 ABSL_FLAG(std::string, events, "", "file to which flushes, compactions and stalls go");
 ABSL_FLAG(bool, touches, false, "counts what reads touch; operations take longer");
 ABSL_FLAG(bool, positional, false, "files are read by position, and reads measured at first");
+ABSL_FLAG(bool, drop_pages, false, "reads go to the disk; needs --positional");
 ABSL_FLAG(bool, markdown, false, "prints the figures in bytes and runs as Markdown, too");
 ABSL_FLAG(std::string, check, "", "file that must have the lines of --markdown");
-ABSL_FLAG(std::string, plot, "", "directory to which SVG charts go");
+ABSL_FLAG(std::string, plot, "", "directory to which charts go");
 ABSL_FLAG(std::string, directory, "", "directory on the file system to use");
 
 namespace bench {
@@ -167,6 +168,11 @@ absl::StatusOr<RunOptions> OptionsFromFlags() {
   options.common.rocksdb_options = absl::GetFlag(FLAGS_rocksdb_options);
   options.common.counts_touches = absl::GetFlag(FLAGS_touches);
   options.common.positional = absl::GetFlag(FLAGS_positional);
+  options.common.drops_pages = absl::GetFlag(FLAGS_drop_pages);
+  if (options.common.drops_pages && !options.common.positional) {
+    return absl::InvalidArgumentError(
+        "--drop_pages: needs --positional, since the kernel keeps pages that are mapped");
+  }
   constexpr uint64_t kMostTablet = 1 << 20;
   const uint64_t tablet = absl::GetFlag(FLAGS_tablet);
   if (absl::Status s = CheckRange("tablet", tablet, 0, kMostTablet); !s.ok()) return s;
@@ -305,9 +311,7 @@ absl::Status Run(const RunOptions& options) {
     if (absl::Status s = CheckDocumented(*runs, file); !s.ok()) return s;
   }
   const std::string plot = absl::GetFlag(FLAGS_plot);
-  if (plot.empty()) return absl::OkStatus();
-  std::erase_if(*runs, [](const RunResult& run) { return run.repeat.number > 0; });
-  return WriteCharts(*runs, plot);
+  return plot.empty() ? absl::OkStatus() : WriteCharts(*runs, plot);
 }
 
 int Main(const std::vector<std::string>& command) {

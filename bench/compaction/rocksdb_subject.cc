@@ -56,6 +56,7 @@ absl::StatusOr<rocksdb::Options> OptionsFor(const SubjectOptions& subject) {
     options.compaction_style = rocksdb::kCompactionStyleUniversal;
     options.level0_file_num_compaction_trigger = factor != 0 ? factor : kUniversalTrigger;
   }
+  if (subject.positional) options.allow_mmap_reads = false;
   options.statistics = rocksdb::CreateDBStatistics();
   options.statistics->set_stats_level(rocksdb::StatsLevel::kExceptTimers);
   if (subject.rocksdb_options.empty()) return options;
