@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 
+#include "common/spread.h"
 #include "common/strings.h"
 
 namespace bench {
@@ -80,20 +81,10 @@ std::vector<Repeats> GroupRepeats(const std::vector<RunResult>& runs) {
   return groups;
 }
 
-struct Spread {
-  double mean = 0;
-  double deviation = 0;  // estimated from the sample: n - 1
-};
-
 Spread SpreadOf(Repeats repeats, const Figure& figure) {
-  Spread spread;
-  const auto n = static_cast<double>(repeats.size());
-  for (const RunResult& run : repeats) spread.mean += figure.of(run) / n;
-  if (repeats.size() == 1) return spread;
-  double squares = 0;
-  for (const RunResult& run : repeats) squares += std::pow(figure.of(run) - spread.mean, 2);
-  spread.deviation = std::sqrt(squares / (n - 1));
-  return spread;
+  std::vector<double> values;
+  for (const RunResult& run : repeats) values.push_back(figure.of(run));
+  return bench::SpreadOf(values);
 }
 
 // "-" for a figure that is not available.

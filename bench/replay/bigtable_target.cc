@@ -86,7 +86,6 @@ class BigtableTarget final : public Target {
     return target;
   }
 
-  absl::StatusOr<Returned> Do(const RecordedCall& call) override;
   absl::Status Settle() override {
     for (const auto& [name, table] : tables_) {
       if (absl::Status s = database_->Flush(name); !s.ok()) return s;
@@ -106,8 +105,8 @@ class BigtableTarget final : public Target {
   void AddToCell(ValueType type, const std::string& column, const RecordedOperation& operation,
                  RowMutation* mutation);
   ReadModifyWrite RulesOf(const RecordedMutation& recorded);
-  absl::StatusOr<Returned> Read(const RecordedCall& call) const;
-  absl::Status Write(const RecordedCall& call);
+  absl::StatusOr<Returned> Read(const RecordedCall& call) override;
+  absl::Status Write(const RecordedCall& call) override;
   absl::Status ApplyTogether(const RecordedCall& call, const bigtable::WriteOptions& options);
 
   const absl::Time begin_;
@@ -203,7 +202,8 @@ ReadModifyWrite BigtableTarget::RulesOf(const RecordedMutation& recorded) {
   return rules;
 }
 
-absl::StatusOr<Returned> BigtableTarget::Read(const RecordedCall& call) const {
+absl::StatusOr<Returned> BigtableTarget::Read(const RecordedCall& call) {
+  clock_.AdvanceTo(begin_ + call.begin);
   bigtable::Table* const table = TableOf(call.table);
   Returned returned;
   if (call.kind == Kind::kReadRow) {
@@ -237,6 +237,7 @@ absl::Status BigtableTarget::ApplyTogether(const RecordedCall& call,
 }
 
 absl::Status BigtableTarget::Write(const RecordedCall& call) {
+  clock_.AdvanceTo(begin_ + call.begin);
   bigtable::WriteOptions options;
   if (call.synced) options.durability = bigtable::Durability::kSync;
   bigtable::Table* const table = TableOf(call.table);
@@ -268,21 +269,6 @@ absl::Status BigtableTarget::Write(const RecordedCall& call) {
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<Returned> BigtableTarget::Do(const RecordedCall& call) {
-  clock_.AdvanceTo(begin_ + call.begin);
-  switch (call.kind) {
-    case Kind::kReadRow:
-    case Kind::kReadRows:
-    case Kind::kScan:
-      return Read(call);
-    default:
-      break;
-  }
-  if (absl::Status s = Write(call); !s.ok()) return s;
-  // Not counted: what they return depends on values, which are others.
-  return Returned{call.rows, call.cells};
 }
 
 absl::StatusOr<TargetFigures> BigtableTarget::Figures() {

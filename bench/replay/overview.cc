@@ -40,6 +40,10 @@ std::string_view NameOf(Kind kind) {
   return "unknown";
 }
 
+bool ReadsOnly(Kind kind) {
+  return kind == Kind::kReadRow || kind == Kind::kReadRows || kind == Kind::kScan;
+}
+
 uint64_t BytesWritten(const RecordedCall& call) {
   uint64_t bytes = 0;
   for (const bigtable::RecordedMutation& mutation : call.mutations) {

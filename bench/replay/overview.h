@@ -39,6 +39,8 @@ struct Overview {
 };
 
 std::string_view NameOf(bigtable::RecordedCall::Kind kind);
+// Whether it is a read alone.
+bool ReadsOnly(bigtable::RecordedCall::Kind kind);
 // Rows, qualifiers and values of its mutations.
 uint64_t BytesWritten(const bigtable::RecordedCall& call);
 

@@ -21,10 +21,6 @@ using bigtable::RecordedCall;
 using Kind = RecordedCall::Kind;
 using SteadyClock = std::chrono::steady_clock;
 
-bool ReadsOnly(Kind kind) {
-  return kind == Kind::kReadRow || kind == Kind::kReadRows || kind == Kind::kScan;
-}
-
 // When a call is due.
 class Pace {
  public:

@@ -73,7 +73,6 @@ class RocksDBTarget final : public Target {
     return target;
   }
 
-  absl::StatusOr<Returned> Do(const RecordedCall& call) override;
   absl::Status Settle() override;
   absl::StatusOr<TargetFigures> Figures() override;
   absl::Status Close() override { return ToStatus(db_->Close()); }
@@ -105,8 +104,8 @@ class RocksDBTarget final : public Target {
   absl::StatusOr<Returned> ReadRow(const KeySpace& table, const std::string& row) const;
   absl::StatusOr<Returned> ReadRange(const KeySpace& table, const bigtable::RowRange& range,
                                      uint64_t most_rows, bool reverse) const;
-  absl::StatusOr<Returned> Read(const RecordedCall& call) const;
-  absl::Status Write(const RecordedCall& call);
+  absl::StatusOr<Returned> Read(const RecordedCall& call) override;
+  absl::Status Write(const RecordedCall& call) override;
 
   std::unique_ptr<rocksdb::DB> db_;
   const std::shared_ptr<rocksdb::Statistics> statistics_;
@@ -191,7 +190,7 @@ absl::StatusOr<Returned> RocksDBTarget::ReadRange(const KeySpace& table,
   return returned;
 }
 
-absl::StatusOr<Returned> RocksDBTarget::Read(const RecordedCall& call) const {
+absl::StatusOr<Returned> RocksDBTarget::Read(const RecordedCall& call) {
   const KeySpace& table = tables_.at(call.table);
   if (call.kind == Kind::kReadRow) return ReadRow(table, call.ranges.at(0).begin());
   Returned all;
@@ -235,19 +234,6 @@ absl::Status RocksDBTarget::Write(const RecordedCall& call) {
   }
   for (const RecordedMutation& mutation : call.mutations) Add(mutation, &batch);
   return ToStatus(db_->Write(options, &batch));
-}
-
-absl::StatusOr<Returned> RocksDBTarget::Do(const RecordedCall& call) {
-  switch (call.kind) {
-    case Kind::kReadRow:
-    case Kind::kReadRows:
-    case Kind::kScan:
-      return Read(call);
-    default:
-      break;
-  }
-  if (absl::Status s = Write(call); !s.ok()) return s;
-  return Returned{call.rows, call.cells};
 }
 
 absl::Status RocksDBTarget::Settle() {

@@ -44,12 +44,18 @@ struct TargetFigures {
 class Target {
  public:
   virtual ~Target() = default;
-  // Makes the call again, and reads as many rows as it had returned.
-  virtual absl::StatusOr<Returned> Do(const bigtable::RecordedCall& call) = 0;
+  // Makes the call again, and reads as many rows as it had returned. What a write returns depends
+  // on values, which are others, so it counts as what was recorded.
+  absl::StatusOr<Returned> Do(const bigtable::RecordedCall& call);
   // Flushes everything, and waits until no compaction is due.
   virtual absl::Status Settle() = 0;
   virtual absl::StatusOr<TargetFigures> Figures() = 0;
   virtual absl::Status Close() = 0;
+
+ private:
+  // Of a kind that ReadsOnly, and of another.
+  virtual absl::StatusOr<Returned> Read(const bigtable::RecordedCall& call) = 0;
+  virtual absl::Status Write(const bigtable::RecordedCall& call) = 0;
 };
 
 // The tables of the recording are created, unless they exist.

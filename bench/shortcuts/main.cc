@@ -113,12 +113,12 @@ absl::Status Run() {
   std::vector<std::string> known;
   for (const Entry& entry : kEntries) known.emplace_back(entry.name);
   const absl::StatusOr<std::vector<std::string>> chosen =
-      Names("--shortcuts", absl::GetFlag(FLAGS_shortcuts), known, "a shortcut");
+      Names("shortcuts", absl::GetFlag(FLAGS_shortcuts), known, "a shortcut");
   if (!chosen.ok()) return chosen.status();
   const uint32_t trials = absl::GetFlag(FLAGS_trials);
-  if (absl::Status s = CheckRange("--trials", trials, 1, 1000); !s.ok()) return s;
+  if (absl::Status s = CheckRange("trials", trials, 1, 1000); !s.ok()) return s;
   const uint32_t rounds = absl::GetFlag(FLAGS_rounds);
-  if (absl::Status s = CheckRange("--rounds", rounds, 1, 1000); !s.ok()) return s;
+  if (absl::Status s = CheckRange("rounds", rounds, 1, 1000); !s.ok()) return s;
   absl::StatusOr<TemporaryDirectory> directory =
       TemporaryDirectory::Make(absl::GetFlag(FLAGS_directory), "bigtable-shortcuts-");
   if (!directory.ok()) return directory.status();

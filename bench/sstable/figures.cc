@@ -1,7 +1,5 @@
 #include "figures.h"
 
-#include <cmath>
-
 namespace bench {
 namespace {
 
@@ -38,18 +36,10 @@ absl::Span<const Column> FileColumns() { return kFileColumns; }
 
 absl::Span<const Column> ReadColumns() { return kReadColumns; }
 
-double Result::Mean(const Column& column) const {
-  double sum = 0;
-  for (const Figures& figures : repeats) sum += column.value(figures);
-  return sum / static_cast<double>(repeats.size());
-}
-
-double Result::Deviation(const Column& column) const {
-  const double mean = Mean(column);
-  double squares = 0;
-  for (const Figures& figures : repeats) squares += std::pow(column.value(figures) - mean, 2);
-  return repeats.size() < 2 ? std::nan("")
-                            : std::sqrt(squares / static_cast<double>(repeats.size() - 1));
+Spread Result::Of(const Column& column) const {
+  std::vector<double> values;
+  for (const Figures& figures : repeats) values.push_back(column.value(figures));
+  return SpreadOf(values);
 }
 
 }  // namespace bench

@@ -8,6 +8,7 @@
 #include "absl/types/span.h"
 
 #include "combination.h"
+#include "common/spread.h"
 
 namespace bench {
 
@@ -57,9 +58,8 @@ struct Result {
   Combination combination;
   std::vector<Figures> repeats;  // at least one
 
-  double Mean(const Column& column) const;
-  // The standard deviation of a repeat; NaN if there is only one.
-  double Deviation(const Column& column) const;
+  // Of the repeats.
+  Spread Of(const Column& column) const;
 };
 
 }  // namespace bench

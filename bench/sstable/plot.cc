@@ -56,7 +56,7 @@ std::vector<Column> Panels(const std::vector<Result>& results) {
   for (const absl::Span<const Column> columns : {FileColumns(), ReadColumns()}) {
     for (const Column& column : columns) {
       Axis axis;
-      for (const Result& result : results) axis.Add(result.Mean(column));
+      for (const Result& result : results) axis.Add(result.Of(column).mean);
       if (column.in_charts && !axis.empty()) panels.push_back(column);
     }
   }
@@ -73,7 +73,8 @@ std::string Data(const Page& page, const Series& series, size_t number,
   for (const Result* result : series.results) {
     data += text(page.x(*result));
     for (const Column& panel : panels) {
-      data += text(result->Mean(panel)) + text(result->Deviation(panel));
+      const Spread spread = result->Of(panel);
+      data += text(spread.mean) + text(spread.deviation);
     }
     data += "\n";
   }
@@ -102,7 +103,7 @@ std::string PanelCommands(const Page& page, const Column& panel, size_t column, 
   for (const Series& series : page.series) {
     for (const Result* result : series.results) {
       // Zero has no place on a logarithmic axis; the others have.
-      if (const double mean = result->Mean(panel); mean > 0) y.Add(mean);
+      if (const double mean = result->Of(panel).mean; mean > 0) y.Add(mean);
     }
   }
   std::string commands = absl::StrFormat("set title \"%s\"\n%s\n", panel.title,

@@ -19,11 +19,10 @@ int DecimalsOf(double value) {
 
 // As "0.63 ± 0.02". A deviation that rounds to nothing is left out.
 std::string Cell(const Result& result, const Column& column) {
-  const double mean = result.Mean(column);
+  const auto [mean, deviation] = result.Of(column);
   if (std::isnan(mean)) return "-";
   const int decimals = DecimalsOf(mean);
   const std::string text = absl::StrFormat("%.*f", decimals, mean);
-  const double deviation = result.Deviation(column);
   if (std::isnan(deviation) || deviation < 0.5 * std::pow(10, -decimals)) return text;
   return absl::StrFormat("%s ± %.*f", text, decimals, deviation);
 }

@@ -139,7 +139,8 @@ struct DatabaseOptions {
   TraceSink* trace_sink = nullptr;
 
   // Records the calls of the program in a file, to be made again (bigtable/call_recording.h). Null
-  // records nothing, and costs nothing. A recorder is of one database.
+  // records nothing, and costs nothing. FailedPrecondition if it has recorded a database
+  // before, or has ended.
   std::shared_ptr<CallRecorder> recorder = nullptr;
 };
 

@@ -41,8 +41,18 @@ EmbeddedDatabase::EmbeddedDatabase(std::shared_ptr<DatabaseImpl> impl)
 
 absl::StatusOr<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::Open(
     std::string_view path, const DatabaseOptions& options) {
+  RecordingFile* const recording =
+      options.recorder != nullptr ? RecorderAccess::FileOf(*options.recorder) : nullptr;
+  if (recording != nullptr && !recording->Claim()) {
+    return absl::FailedPreconditionError(
+        "DatabaseOptions::recorder has recorded a database before, or has ended; each opening needs"
+        " one of its own");
+  }
   auto impl = std::make_shared<DatabaseImpl>(options);
-  BT_RETURN_IF_ERROR(impl->Open(path, options));
+  if (absl::Status opened = impl->Open(path, options); !opened.ok()) {
+    if (recording != nullptr) recording->Release();
+    return opened;
+  }
   return std::unique_ptr<EmbeddedDatabase>(new EmbeddedDatabase(std::move(impl)));
 }
 
@@ -59,6 +69,7 @@ absl::Status EmbeddedDatabase::Close() {
   impl_->closed = true;
   impl_->cluster->BeginClosing();
   impl_->gate.CloseAndWait();
+  EndRecording();
   // On a thread of its own: a database that is a static object is closed after the main thread's
   // thread-local objects, such as compression contexts, are destroyed.
   const auto close = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { impl_->close_status = impl_->Close(); };
@@ -67,7 +78,6 @@ absl::Status EmbeddedDatabase::Close() {
   } else {
     close();
   }
-  if (impl_->recorder != nullptr) impl_->recorder->Finish().IgnoreError();
   return impl_->close_status;
 }
 
@@ -120,6 +130,16 @@ absl::StatusOr<Table*> EmbeddedDatabase::OpenTable(std::string_view name,
   added.backend->public_table = added.table.get();
   if (!layout->observers.empty()) added.backend->route->SetObserved(true);
   return added.table.get();
+}
+
+void EmbeddedDatabase::EndRecording() const {
+  if (impl_->recorder == nullptr) return;
+  const absl::Status finished = impl_->recorder->Finish();
+  const RecordingCounts counts = impl_->recorder->Counts();
+  if (finished.ok() && counts.lost_calls == 0) return;
+  impl_->parts.info_log->Warning("the recording of calls has ", counts.calls, " calls, and lost ",
+                                 counts.lost_calls, finished.ok() ? "" : ": ",
+                                 ToStd(finished.message()));
 }
 
 std::shared_ptr<TableBackend> EmbeddedDatabase::Recorded(std::shared_ptr<TableBackend> table,

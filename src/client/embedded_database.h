@@ -119,6 +119,8 @@ class EmbeddedDatabase final : public DatabaseBackend {
   };
 
   explicit EmbeddedDatabase(std::shared_ptr<DatabaseImpl> impl);
+  // After the last call.
+  void EndRecording() const;
   // What a table of the database forwards to: `table`, or what records its calls.
   std::shared_ptr<TableBackend> Recorded(std::shared_ptr<TableBackend> table,
                                          const TableLayout& layout) const;

@@ -1,6 +1,7 @@
 #include "compaction/compaction_inputs.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -145,27 +146,39 @@ void TakePushed(std::span<const SortedRun> runs, const CompactionPick& pick,
   inputs->between = Between(runs[1], inputs->merged);
 }
 
-// The files of these numbers, and those that share a row with such a file, in whatever run.
+// The files of these numbers, and those that share a row with such a file, in whatever run,
+// directly or through another one. In the order of rows, files that share rows are stretches
+// without a gap.
 void TakeFiles(std::span<const SortedRun> runs, const std::vector<uint64_t>& numbers,
                CompactionInputs* inputs) {
-  std::vector<Ref<SSTable>> taken;
-  for (const SortedRun& run : runs) {
-    for (Ref<SSTable>& file : Named(run, numbers)) taken.push_back(std::move(file));
-  }
-  for (size_t before = 0; before != taken.size();) {
-    before = taken.size();
-    for (const SortedRun& run : runs) {
-      for (Ref<SSTable>& file : Overlapping(run, {}, taken)) {
-        if (!Contains(taken, file.get())) taken.push_back(std::move(file));
-      }
+  struct Span {
+    RowSpan rows;
+    size_t run;
+    const Ref<SSTable>* file;
+  };
+  std::vector<Span> spans;
+  for (size_t run = 0; run < runs.size(); ++run) {
+    for (const Ref<SSTable>& file : runs[run].files) {
+      spans.push_back({RowSpan::Of(*file), run, &file});
     }
   }
-  for (const SortedRun& run : runs) {
-    SortedRun of_run;
-    for (const Ref<SSTable>& file : run.files) {
-      if (Contains(taken, file.get())) of_run.files.push_back(file);
+  std::stable_sort(spans.begin(), spans.end(),
+                   [](const Span& a, const Span& b) { return a.rows.first < b.rows.first; });
+  const std::set<uint64_t> named(numbers.begin(), numbers.end());
+  std::vector<SortedRun> taken(runs.size());
+  for (size_t begin = 0, end = 0; begin < spans.size(); begin = end) {
+    std::string_view last = spans[begin].rows.last;
+    bool is_taken = false;
+    for (; end < spans.size() && (end == begin || spans[end].rows.first <= last); ++end) {
+      last = std::max(last, spans[end].rows.last);
+      is_taken |= named.contains((*spans[end].file)->info().file_number);
     }
-    if (!of_run.files.empty()) inputs->merged.push_back(std::move(of_run));
+    for (size_t i = begin; is_taken && i < end; ++i) {
+      taken[spans[i].run].files.push_back(*spans[i].file);
+    }
+  }
+  for (SortedRun& run : taken) {
+    if (!run.files.empty()) inputs->merged.push_back(std::move(run));
   }
   if (!inputs->merged.empty()) inputs->between = Between(runs.back(), inputs->merged);
 }

@@ -30,6 +30,8 @@ CallBuilder::CallBuilder(std::shared_ptr<CallRecorder> recorder, RecordedCall::K
 
 std::optional<CallBuilder> CallBuilder::ForTable(const std::shared_ptr<CallRecorder>& recorder,
                                                  RecordedCall::Kind kind, const Table& table) {
+  if (recorder == nullptr) [[likely]]
+    return std::nullopt;
   const uint64_t number = RecordedTable::NumberOf(table, recorder.get());
   if (number == 0) return std::nullopt;
   return CallBuilder(recorder, kind, number);
@@ -37,6 +39,8 @@ std::optional<CallBuilder> CallBuilder::ForTable(const std::shared_ptr<CallRecor
 
 std::optional<CallBuilder> CallBuilder::ForBatch(const std::shared_ptr<CallRecorder>& recorder,
                                                  RecordedCall::Kind kind, const WriteBatch& batch) {
+  if (recorder == nullptr) [[likely]]
+    return std::nullopt;
   if (batch.mutations_.empty()) return std::nullopt;
   std::optional<CallBuilder> call = ForTable(recorder, kind, *batch.mutations_.front().table);
   for (const WriteBatch::Mutation& mutation : batch.mutations_) {
@@ -47,6 +51,7 @@ std::optional<CallBuilder> CallBuilder::ForBatch(const std::shared_ptr<CallRecor
     call->AddMutation(table, {.row = bytes.substr(0, mutation.row_size),
                               .operations = bytes.substr(mutation.row_size)});
   }
+  call->record_.begin_micros = call->file_->MicrosSinceBegin();  // the call begins only now
   return call;
 }
 

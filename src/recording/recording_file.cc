@@ -15,8 +15,10 @@
 namespace bigtable {
 namespace {
 
-// Two of them bound how far the thread may be behind.
-constexpr size_t kBlock = size_t{256} << 10;
+// Two of them bound how far the thread may be behind. On a machine whose processors are all busy,
+// it may have to wait for some hundredths of a second before it runs, in which programs make
+// 100,000 calls.
+constexpr size_t kBlock = size_t{4} << 20;
 constexpr uint64_t kLeastFile = uint64_t{1} << 20;
 // For the last block: its header, the calls that were lost, and the end.
 constexpr uint64_t kEndBytes = 64;
@@ -71,6 +73,19 @@ absl::Status RecordingFile::Begin(RecordedKeys keys) {
   return absl::OkStatus();
 }
 
+bool RecordingFile::Claim() {
+  if (is_forked()) return false;
+  MutexLock lock(&mutex_);
+  if (is_claimed_ || ends_) return false;
+  is_claimed_ = true;
+  return true;
+}
+
+void RecordingFile::Release() {
+  MutexLock lock(&mutex_);
+  is_claimed_ = false;
+}
+
 uint64_t RecordingFile::DefineTable(std::string_view name, const std::string& layout) {
   MutexLock lock(&mutex_);
   auto found = tables_.find(name);
@@ -78,9 +93,9 @@ uint64_t RecordingFile::DefineTable(std::string_view name, const std::string& la
     found = tables_.emplace(name, Table{.number = tables_.size() + 1, .layout = {}}).first;
   }
   Table& table = found->second;
-  if (table.layout != layout && !ends_) {
+  if (table.layout != layout && !ends_ && HasRoom(name.size() + layout.size() + kEndBytes)) {
     table.layout = layout;
-    // It is never lost: later calls name it. There are few of them.
+    // It is not lost because the thread is behind: later calls name it. There are few of them.
     AppendRecordedTable(&filling_, table.number, name, layout);
   }
   return table.number;
@@ -92,12 +107,13 @@ void RecordingFile::Append(std::string_view call) {
   ++(Add(call) ? calls_ : lost_);
 }
 
+bool RecordingFile::HasRoom(size_t bytes) {
+  is_full_ |= passed_bytes_ + filling_.size() + bytes + 2 * kEndBytes > most_bytes_;
+  return !is_full_;
+}
+
 bool RecordingFile::Add(std::string_view record) {
-  if (is_full_ || !status_.ok() || record.size() > kMostRecord) return false;
-  if (passed_bytes_ + filling_.size() + record.size() + 2 * kEndBytes > most_bytes_) {
-    is_full_ = true;
-    return false;
-  }
+  if (!status_.ok() || record.size() > kMostRecord || !HasRoom(record.size())) return false;
   if (filling_.size() > kRecordingBlockHeader && filling_.size() + record.size() > kBlock) {
     if (!ready_.empty()) return false;
     PassOn();

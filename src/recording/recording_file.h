@@ -42,6 +42,10 @@ class RecordingFile {
   // nothing is recorded.
   bool is_forked() const { return ForkCallback::Forks() != forks_; }
 
+  // Whether it had no database before, and has not ended: then it has one now, until Release().
+  bool Claim();
+  // The database was not opened.
+  void Release();
   // The number of the table of this name. A new one is defined, and a known one defined again if
   // its layout is another one.
   uint64_t DefineTable(std::string_view name, const std::string& layout);
@@ -61,6 +65,8 @@ class RecordingFile {
   RecordingFile(std::unique_ptr<WritableFile> file, const RecordingOptions& options,
                 uint64_t secret);
   absl::Status Begin(RecordedKeys keys);
+  // Whether the file may have so many more bytes. Once it may not, it is full.
+  bool HasRoom(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // False: it is lost.
   bool Add(std::string_view record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddLost() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -83,6 +89,7 @@ class RecordingFile {
   std::string filling_ ABSL_GUARDED_BY(mutex_) = std::string(kRecordingBlockHeader, '\0');
   std::string ready_ ABSL_GUARDED_BY(mutex_);          // empty: the thread has taken it
   uint64_t passed_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of the file, with what is to be written
+  bool is_claimed_ ABSL_GUARDED_BY(mutex_) = false;
   bool ends_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_full_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -158,10 +158,11 @@ void KeyMask::Append(std::string* out, std::string_view key) const {
   if (!hashes() || key.empty()) return AppendLengthPrefixed(out, key);
   const size_t size = std::max(key.size(), sizeof(uint64_t));
   AppendVarint64(out, size);
-  // Further bytes are further hashes of the key.
-  for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
-    char bytes[sizeof(uint64_t)];
-    StoreFixed64(bytes, Checksum(key, secret_ + done));
+  // Further bytes are hashes of the key's, so that a long key is read once.
+  char bytes[sizeof(uint64_t)];
+  StoreFixed64(bytes, Checksum(key, secret_));
+  for (size_t done = 0; done < size; done += sizeof bytes) {
+    if (done > 0) StoreFixed64(bytes, Checksum({bytes, sizeof bytes}, secret_ + done));
     out->append(bytes, std::min(sizeof bytes, size - done));
   }
 }

@@ -15,6 +15,9 @@
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "base/entry_key.h"
+#include "base/steady_time.h"
+#include "compaction/paid_input.h"
+#include "compaction/rate_limiter.h"
 #include "compaction/sorted_run.h"
 #include "memtable/memtable_cursor.h"
 #include "support/entry_text.h"
@@ -148,6 +151,21 @@ TEST_F(MergePartsTest, NothingIsLeftAfterAnErrorOfOneOfThem) {
   }
   faulty_.ClearFaults();
   EXPECT_OK(Run(4));
+}
+
+// The others would take minutes at this rate.
+TEST_F(MergePartsTest, OneThatFailsStopsTheOthers) {
+  std::atomic<uint64_t> numbers{100};
+  job_.new_file_number = [&] { return ++numbers; };
+  RateLimiter limiter(1000);
+  job_.rate_limiter = &limiter;
+  runs_ = {RandomRun(4000, 1000)};
+  ASSERT_GT(runs_[0].bytes() / 3, 2 * PaidInput::kPayEvery);
+  faulty_.CountCalls({.kinds = {FileCall::kNewWritableFile}});
+  faulty_.FailCall(1, absl::ResourceExhaustedError("no space"));
+  const SteadyTime begin = SteadyTime::Now();
+  EXPECT_STATUS(kResourceExhausted, "no space", Run(3));
+  EXPECT_LT(SteadyTime::Now() - begin, absl::Seconds(30));
 }
 
 TEST_F(MergePartsTest, TheUnreadableFileIsNamed) {

@@ -228,6 +228,20 @@ TEST_F(RecordedTableTest, HashedKeysAreEqualIfTheyWereAndTellNothingElse) {
   EXPECT_THAT(file, testing::Not(testing::HasSubstr("customer")));
 }
 
+TEST_F(RecordedTableTest, LongKeysAreHashedWhole) {
+  Record({.keys = RecordedKeys::kHashed});
+  const std::string row(60'001, 'r');
+  Set(table_, row, "f:q", 1, "v");
+  std::string other = row;
+  other.back() = 's';
+  Set(table_, other, "f:q", 1, "v");
+  const std::vector<RecordedCall> calls = Calls();
+  const std::string& hashed = calls[0].mutations[0].row;
+  EXPECT_EQ(hashed.size(), row.size());
+  EXPECT_NE(hashed.substr(0, 8), calls[1].mutations[0].row.substr(0, 8));
+  EXPECT_NE(hashed.substr(0, 8), hashed.substr(8, 8));
+}
+
 TEST_F(RecordedTableTest, ANewRecordingHashesInAnotherWay) {
   std::vector<std::string> rows;
   for (int i = 0; i < 2; ++i) {

@@ -51,6 +51,44 @@ TEST_F(RecordingFileTest, EndsBeforeItIsTooLarge) {
   EXPECT_EQ(calls + recorder_->Counts().lost_calls, (3 << 20) / 10'000 + 1u);
 }
 
+// The schemas of tables count, too.
+TEST_F(RecordingFileTest, IsNotTooLargeForItsTables) {
+  Record({.most_bytes = 1 << 20});
+  for (int i = 0; i < 60; ++i) {
+    TableSchema schema = SchemaOfT();
+    for (int family = 0; family < 300; ++family) {
+      schema.families[std::string(60, 'f') + Cat(100 + family)] = {};
+    }
+    Table* const table = CreateTable(Cat("t", i), schema);
+    Set(table, "r", "f:q", 1, "v");
+  }
+  EXPECT_GT(Calls().size(), 10u);
+  EXPECT_GT(recorder_->Counts().lost_calls, 0u);
+  EXPECT_LE(file_system_->Contents(kRecording).size(), size_t{1} << 20);
+}
+
+TEST_F(RecordingFileTest, IsOfOneDatabaseOnly) {
+  DatabaseOptions options = Options();
+  options.recorder = recorder_;
+  EXPECT_STATUS(kFailedPrecondition, "has recorded a database before",
+                Database::Open("/other", options));
+  EXPECT_FALSE(file_system_->FileExists("/other"));
+  ASSERT_OK(database_->Close());
+  EXPECT_STATUS(kFailedPrecondition, "or has ended", Database::Open(kPath, options));
+}
+
+TEST_F(RecordingFileTest, ADatabaseThatIsNotOpenedLeavesTheRecorder) {
+  auto recorder = CallRecorder::Create("/second", {.file_system = file_system_.get()});
+  ASSERT_OK(recorder);
+  DatabaseOptions options = Options();
+  options.recorder = *recorder;
+  options.error_if_exists = true;
+  ASSERT_OK(database_->Close());
+  EXPECT_STATUS(kAlreadyExists, "", Database::Open(kPath, options));
+  options.error_if_exists = false;
+  EXPECT_OK(Database::Open(kPath, options));
+}
+
 TEST_F(RecordingFileTest, IsReadWhileItIsWritten) {
   Set(table_, "r", "f:q", 1, "v");
   // The recorder's thread writes it within a second.
@@ -77,16 +115,20 @@ TEST_F(RecordingFileTest, CallsDoNotWaitForTheFileButAreLost) {
   FaultyFileSystem faulty(file_system_.get());
   Record({.file_system = &faulty});
   faulty.StallCalls({.kinds = {FileCall::kAppend}, .path_contains = kRecording});
-  WriteRecords(2 << 20);
+  WriteRecords(20 << 20);
   const uint64_t lost = recorder_->Counts().lost_calls;
-  EXPECT_GT(lost, 100u);
-  EXPECT_LT(recorder_->Counts().bytes, size_t{1} << 20);
+  EXPECT_GT(lost, 500u);
+  EXPECT_LT(recorder_->Counts().bytes, size_t{16} << 20);  // that wait in memory
   faulty.ReleaseCalls();
   Set(table_, "last", "f:q", 1, "v");
   // Calls() also holds that the file names the calls that were lost.
   const std::vector<RecordedCall> calls = Calls();
-  EXPECT_EQ(calls.size() + recorder_->Counts().lost_calls, (2 << 20) / 10'000 + 2u);
-  Record({});  // its file system is that of the fixture
+  EXPECT_EQ(calls.size() + recorder_->Counts().lost_calls, (20 << 20) / 10'000 + 2u);
+  ASSERT_OK(database_->Close());
+  EXPECT_NE(file_system_->Contents("/db/LOG").find(Cat("lost ", recorder_->Counts().lost_calls)),
+            std::string::npos);
+  database_.reset();
+  recorder_.reset();
 }
 
 TEST_F(RecordingFileTest, AnErrorOfTheFileIsTheRecordersAlone) {
@@ -94,7 +136,7 @@ TEST_F(RecordingFileTest, AnErrorOfTheFileIsTheRecordersAlone) {
   Record({.file_system = &faulty});
   Set(table_, "r", "f:q", 1, "v");
   faulty.FailCalls({.kinds = {FileCall::kAppend}}, absl::ResourceExhaustedError("no space"));
-  WriteRecords(2 << 20);
+  WriteRecords(20 << 20);
   EXPECT_OK(table_->ReadRow("r"));
   EXPECT_EQ(recorder_->Finish().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(recorder_->Finish().code(), absl::StatusCode::kResourceExhausted);
