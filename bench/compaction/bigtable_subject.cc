@@ -52,6 +52,7 @@ bigtable::DatabaseOptions DatabaseOptionsFor(const SubjectOptions& options) {
   database.memtable_size = options.memtable_size;
   database.log_segment_size = std::clamp(options.memtable_size / 4, kLeastSegment, kMostSegment);
   database.target_file_size = std::max(options.memtable_size, kLeastFile);
+  database.compaction_threads = options.compaction_threads;
   if (options.positional) database.read_mode = bigtable::FileSystem::ReadMode::kPositional;
   return database;
 }

@@ -87,6 +87,7 @@ class Experiment {
                      .format = options_.format,
                      .memory_budget = options_.memory_budget,
                      .memtable_size = options_.memtable_size,
+                     .compaction_threads = options_.compaction_threads,
                      .rocksdb_options = options_.rocksdb_options,
                      .tablet_size = options_.tablet_size,
                      .lifetime = workload_->lifetime(),

@@ -27,6 +27,7 @@ struct ExperimentOptions {
   uint64_t memory_budget = 0;
   uint64_t memtable_size = 0;
   uint64_t tablet_size = 0;     // at which a tablet is split; 0: never
+  int compaction_threads = 1;   // as in SubjectOptions
   std::string rocksdb_options;  // as in SubjectOptions
   bool positional = false;      // as in SubjectOptions; then reads are measured the first time
   bool counts_touches = false;  // as in SubjectOptions

@@ -60,6 +60,7 @@ ABSL_FLAG(double, skew, bench::WorkloadOptions::kDefaultSkew,
           "exponent of the Zipf distributions, 0 to 2");
 ABSL_FLAG(uint64_t, memtable, 0, "KiB of a memtable; 0: a hundredth of the rows");
 ABSL_FLAG(uint64_t, memory, 0, "MiB of memory; 0: eight memtables, and at least 16");
+ABSL_FLAG(uint64_t, compaction_threads, 1, "threads that merge, 1 to 64; not RocksDB's");
 ABSL_FLAG(bool, lockstep, false, "the writer waits for compactions");
 ABSL_FLAG(std::string, csv, "", "file to which the samples go");
 ABSL_FLAG(std::string, events, "", "file to which flushes, compactions and stalls go");
@@ -173,6 +174,9 @@ absl::StatusOr<RunOptions> OptionsFromFlags() {
     return absl::InvalidArgumentError(
         "--drop_pages: needs --positional, since the kernel keeps pages that are mapped");
   }
+  const uint64_t threads = absl::GetFlag(FLAGS_compaction_threads);
+  if (absl::Status s = CheckRange("compaction_threads", threads, 1, 64); !s.ok()) return s;
+  options.common.compaction_threads = static_cast<int>(threads);
   constexpr uint64_t kMostTablet = 1 << 20;
   const uint64_t tablet = absl::GetFlag(FLAGS_tablet);
   if (absl::Status s = CheckRange("tablet", tablet, 0, kMostTablet); !s.ok()) return s;

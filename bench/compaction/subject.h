@@ -24,6 +24,7 @@ struct SubjectOptions {
   RowFormat format = {};
   uint64_t memory_budget = 0;
   uint64_t memtable_size = 0;
+  int compaction_threads = 1;        // not with RocksDB
   std::string rocksdb_options = {};  // of RocksDB, in its notation: they replace those of here
   uint64_t tablet_size = 0;          // at which a tablet is split; 0: never. Not with RocksDB
   std::optional<uint64_t> lifetime;  // of a row, in steps of the clock; not with RocksDB

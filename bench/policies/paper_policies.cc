@@ -23,8 +23,8 @@ namespace {
 
 using Policy = std::unique_ptr<bigtable::CompactionPolicy>;
 
-Policy MakePartial(int t, FileChoice choice) {
-  return std::make_unique<PartialLeveling>(t, choice);
+Policy MakePartial(int t, FileChoice choice, int compactions = 1) {
+  return std::make_unique<PartialLeveling>(t, choice, compactions);
 }
 
 using Make = std::function<Policy(int size_ratio)>;
@@ -66,7 +66,10 @@ Make MakerOf(Parameters* parameters) {
       {"oldest", FileChoice::kOldest},
       {"most_deleted", FileChoice::kMostDeleted}};
   for (const auto& [of_choice, choice] : kPartial) {
-    if (name == of_choice) return [choice = choice](int t) { return MakePartial(t, choice); };
+    if (name != of_choice) continue;
+    const int compactions =
+        parameters->Take("compactions", 1, 1, bigtable::CompactionPolicy::kMostCompactions);
+    return [choice = choice, compactions](int t) { return MakePartial(t, choice, compactions); };
   }
   return nullptr;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,7 @@ double Share(uint64_t part, uint64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole + 1);
 }
 
+// Of at least one file.
 size_t Choose(FileChoice choice, const std::vector<FileSummary>& files, std::string_view last) {
   switch (choice) {
     case FileChoice::kRoundRobin: {
@@ -62,6 +65,17 @@ size_t Choose(FileChoice choice, const std::vector<FileSummary>& files, std::str
   return 0;
 }
 
+bool IsCompacting(const bigtable::RunSummary& run) {
+  return std::any_of(run.files.begin(), run.files.end(),
+                     [](const FileSummary& file) { return file.is_compacting; });
+}
+
+uint64_t BytesOf(const std::vector<FileSummary>& files) {
+  return std::accumulate(
+      files.begin(), files.end(), uint64_t{0},
+      [](uint64_t bytes, const FileSummary& file) { return bytes + file.bytes; });
+}
+
 }  // namespace
 
 std::optional<CompactionPick> PartialLeveling::Pick(const bigtable::GroupSummary& group) {
@@ -69,16 +83,25 @@ std::optional<CompactionPick> PartialLeveling::Pick(const bigtable::GroupSummary
   const uint64_t small = kMostFresh * group.flush_size;
   size_t fresh = 0;
   while (fresh < runs.size() && runs[fresh].bytes <= small) ++fresh;
-  if (fresh >= kMostFresh)
+  const bool merges_fresh =
+      std::any_of(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(fresh), IsCompacting);
+  if (fresh >= kMostFresh && !merges_fresh) {
     return CompactionPick{.first = 0, .count = fresh, .reason = "fresh runs"};
+  }
   for (size_t level = fresh; level + 1 < runs.size(); ++level) {
-    if (runs[level].bytes <= std::max(runs[level + 1].bytes / size_ratio_, small)) continue;
+    const uint64_t most = std::max(runs[level + 1].bytes / size_ratio_, small);
+    if (runs[level].bytes <= most) continue;
     // Counted from the oldest run: a level keeps its place when newer ones come and go.
     const size_t place = runs.size() - 1 - level;
     std::vector<std::string> last;
     if (choice_ == FileChoice::kRoundRobin) last = ParseState(group.state);
     if (last.size() <= place) last.resize(place + 1);
-    const FileSummary& file = runs[level].files[Choose(choice_, runs[level].files, last[place])];
+    // Those that others push are as good as gone.
+    std::vector<FileSummary> files;
+    std::copy_if(runs[level].files.begin(), runs[level].files.end(), std::back_inserter(files),
+                 [](const FileSummary& file) { return !file.is_compacting; });
+    if (BytesOf(files) <= most) continue;
+    const FileSummary& file = files[Choose(choice_, files, last[place])];
     CompactionPick pick{.kind = CompactionPick::Kind::kPush,
                         .first = level,
                         .count = 2,

@@ -21,15 +21,20 @@ enum class FileChoice : uint8_t {
 // next one pushes a file down.
 class PartialLeveling final : public bigtable::CompactionPolicy {
  public:
-  PartialLeveling(int size_ratio, FileChoice choice)
-      : size_ratio_(static_cast<uint64_t>(size_ratio)), choice_(choice) {}
+  // Of at most so many compactions at a time.
+  PartialLeveling(int size_ratio, FileChoice choice, int compactions = 1)
+      : size_ratio_(static_cast<uint64_t>(size_ratio)),
+        choice_(choice),
+        compactions_(compactions) {}
   std::optional<bigtable::CompactionPick> Pick(const bigtable::GroupSummary& group) override;
+  int MostCompactions() const override { return compactions_; }
 
  private:
   static constexpr size_t kMostFresh = 4;
 
   const uint64_t size_ratio_;
   const FileChoice choice_;
+  const int compactions_;
 };
 
 }  // namespace policies

@@ -132,6 +132,10 @@ class Simulation {
   }
 
   absl::Status Do(const CompactionPick& pick) {
+    const bool is_whole_merge = pick.kind != CompactionPick::Kind::kMerge || pick.files.empty();
+    if (!is_whole_merge || pick.rows != bigtable::RowRange()) {
+      return absl::UnimplementedError("the simulator merges whole runs and pushes whole files");
+    }
     if (pick.kind == CompactionPick::Kind::kMerge && pick.count >= 2 &&
         pick.first + pick.count <= runs_.size()) {
       const auto first = runs_.begin() + static_cast<std::ptrdiff_t>(pick.first);

@@ -70,7 +70,14 @@ struct FileSummary {
   // counted, 64 times.
   uint64_t row_reads = 0;
   uint64_t useless_row_reads = 0;
+  // A compaction that runs reads it, or writes files next to it: a pick that needs the file has to
+  // wait. Only with CompactionPolicy::MostCompactions.
+  bool is_compacting = false;
 };
+
+// The row of a smallest or largest key of a file, for CompactionPick::rows; the key itself if it is
+// none of this engine.
+BIGTABLE_EXPORT std::string RowOfKey(std::string_view key);
 
 // Files whose key ranges do not overlap.
 struct RunSummary {
@@ -152,13 +159,16 @@ struct CompactionPick {
   size_t first = 0;
   size_t count = 0;
   std::vector<uint64_t> files = {};  // numbers; for kMerge none are all of the runs
-  absl::Duration delay = {};         // for kWait: more than zero
-  CompactionOutput output = {};      // for kMerge and kPush
+  // For kMerge and kPush: only these rows of the files. A file that reaches across an end is cut
+  // there: what it has outside is written again, into a file of its own run.
+  RowRange rows = {};
+  absl::Duration delay = {};     // for kWait: more than zero
+  CompactionOutput output = {};  // for kMerge and kPush
   // Why: shown in the info log and in CompactionEvent::policy_reason.
   std::string reason = {};
   // Replaces GroupSummary::state, with the compaction: both take effect, or neither. The halves of
-  // a split tablet have the state of the whole, a merged tablet that of its right part. Not for
-  // kWait.
+  // a split tablet have the state of the whole, a merged tablet that of its right part. Of several
+  // compactions at a time, the last to end decides. Not for kWait.
   std::optional<std::string> state = {};
   // For kMerge and kPush: how many threads write the output, 1 to kMostThreads, each of them a
   // range of the rows. They are chosen so that all read about the same, and are fewer if there
@@ -173,19 +183,21 @@ struct CompactionPick {
 // and the group's options do not change. It may remember what it has computed. What is to survive a
 // restart, or a move of the tablet to another server, belongs into CompactionPick::state.
 //
-// Pick runs on a background thread, one call at a time in each database, while the engine holds the
-// lock of its background work; the other functions run on any thread, of another object too. So all
-// of them only compute: they return within about a millisecond, and do not call the database or
-// wait for another thread. They may read what the program owns, under a lock that is held briefly.
-// What one of them throws counts as a bad pick: nothing is compacted, and a new object is asked
-// later.
+// Pick and MostCompactions run on a background thread, one call at a time in each database, while
+// the engine holds the lock of its background work; the other functions run on any thread, of
+// another object too. So all of them only compute: they return within about a millisecond, and do
+// not call the database or wait for another thread. They may read what the program owns, under a
+// lock that is held briefly. What one of them throws counts as a bad pick: nothing is compacted,
+// and a new object is asked later.
 class BIGTABLE_EXPORT CompactionPolicy {
  public:
+  static constexpr int kMostCompactions = 64;
+
   virtual ~CompactionPolicy() = default;
   // The next compaction; nullopt if none is needed. Called when runs, files or the schema have
-  // changed, and every ten seconds, but not while a compaction of the group runs. `group` has at
-  // least one run. When it returns a pick, it is called again after that compaction: so it must
-  // return nullopt, or kWait, at some time.
+  // changed, and every ten seconds, but not while MostCompactions() compactions of the group run.
+  // `group` has at least one run. When it returns a pick, it is called again after that compaction:
+  // so it must return nullopt, or kWait, at some time.
   virtual std::optional<CompactionPick> Pick(const GroupSummary& group) = 0;
   // What the next flush writes. Asked of an object that was made for this flush, on the thread that
   // flushes, with the runs that there are, perhaps none. If it throws, or the options are out of
@@ -193,6 +205,14 @@ class BIGTABLE_EXPORT CompactionPolicy {
   virtual CompactionOutput FlushOutput(const GroupSummary& /*group*/) { return {}; }
   // Whether files in which every cell has expired are dropped unread, before Pick is called.
   virtual bool DropsExpired() const { return true; }
+  // How many compactions of the group may run at a time, 1 to kMostCompactions, as far as there are
+  // DatabaseOptions::compaction_threads. With more than one, Pick is called while others run, with
+  // the runs as they are before these take effect. Two can run together if they have no run in
+  // common, or if all rows of the one (from the first to the last of its files) are before those of
+  // the other. A pick that has to wait for one that runs is no error: it is forgotten, and the
+  // policy is asked again when one has ended. FileSummary::is_compacting tells which files to leave
+  // alone. After a compaction of the group has failed, they run one at a time until one succeeds.
+  virtual int MostCompactions() const { return 1; }
   // Whether the policy keeps the number of runs low, so that writers should wait while it is high.
   // A policy that returns true must come to rest with fewer than 24 runs, or writers are slowed for
   // ever.

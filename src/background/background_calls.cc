@@ -131,7 +131,7 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server, const CallLimits& li
       BeginFlush(work);
     }
     const absl::Status status = RunFlush(&work);
-    Finished(&flushing_, work.ids);
+    FinishedFlush(work);
     BT_RETURN_IF_ERROR(status);
   }
 }
@@ -143,23 +143,22 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
   const size_t groups = tablet->Version()->groups().size();
   absl::Status damaged;
   for (size_t group = 0; group < groups; ++group) {
-    const Work work{server, tablet, group, {.first = 0, .count = SIZE_MAX}};
+    Work work{server, tablet, group};
+    work.plan.reach = CompactionReach::Everything();
     {
       MutexLock lock(&mutex_);
-      // A stopped tablet is about to be superseded, or will take writes again.
-      while (compacting_.contains(work.id()) || claims_.contains(tablet.get()) ||
-             tablet->flags().stopped() || cancelling_ > 0) {
-        if (tablet->flags().ended()) break;
-        BT_RETURN_IF_ERROR(WaitForChange(limits));
-      }
+      BT_RETURN_IF_ERROR(AwaitCompactions(work, limits));
       BT_RETURN_IF_ERROR(CheckOpen());
       if (tablet->flags().removed()) return absl::NotFoundError("the table was deleted");
       if (tablet->flags().superseded()) return absl::OkStatus();
-      BeginCompaction(work);
+      BeginCompaction(&work);
     }
     absl::Status status = tablet->quarantine().Check(group);
-    if (status.ok()) status = RunCompaction(work, true, limits);
-    Finished(&compacting_, {work.id()});
+    if (status.ok()) {
+      work.plan = PlanOf(TabletMoment(*tablet), group, {.first = 0, .count = SIZE_MAX}, true);
+      status = RunCompaction(&work, limits);
+    }
+    FinishedCompaction(work);
     if (absl::IsCancelled(status)) {
       MutexLock lock(&mutex_);
       BT_RETURN_IF_ERROR(CheckOpen());
@@ -168,6 +167,23 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
     damaged.Update(status);
   }
   return damaged;
+}
+
+absl::Status BackgroundWork::AwaitCompactions(const Work& work, const CallLimits& limits) {
+  const Tablet& tablet = *work.tablet;
+  compacting_.BeginWait(work.id());
+  absl::Status status;
+  // A stopped tablet is about to be superseded, or will take writes again.
+  while (status.ok() && !tablet.flags().ended() &&
+         (!compacting_.Of(work.id()).empty() || claims_.contains(&tablet) ||
+          tablet.flags().stopped() || cancelling_ > 0)) {
+    status = WaitForChange(limits);
+  }
+  compacting_.EndWait(work.id());
+  // No search has found work of the group meanwhile.
+  work.tablet->SetMayPickOther(true);
+  if (!status.ok()) changed_.SignalAll();
+  return status;
 }
 
 absl::Status BackgroundWork::EraseOldLog(TabletServer* server, uint64_t table_id,
@@ -181,8 +197,9 @@ absl::Status BackgroundWork::EraseOldLog(TabletServer* server, uint64_t table_id
   return absl::OkStatus();
 }
 
-bool BackgroundWork::IsWorkedOn(const WorkSet& set, const Tablet* tablet) {
-  return std::any_of(set.begin(), set.end(), [&](const auto& id) { return id.first == tablet; });
+bool BackgroundWork::IsFlushed(const Tablet* tablet) const {
+  return std::any_of(flushing_.begin(), flushing_.end(),
+                     [&](const WorkId& id) { return id.first == tablet; });
 }
 
 absl::Status BackgroundWork::ClaimTablet(const Tablet* tablet, const CallLimits& limits) {
@@ -190,9 +207,9 @@ absl::Status BackgroundWork::ClaimTablet(const Tablet* tablet, const CallLimits&
   while (claims_.contains(tablet)) BT_RETURN_IF_ERROR(WaitForChange(limits));
   claims_[tablet] = Claim::kMergingCompactions;
   absl::Status status;
-  while (status.ok() && IsWorkedOn(compacting_, tablet)) status = WaitForChange(limits);
+  while (status.ok() && compacting_.HasTablet(tablet)) status = WaitForChange(limits);
   if (status.ok()) claims_[tablet] = Claim::kAll;
-  while (status.ok() && IsWorkedOn(flushing_, tablet)) status = WaitForChange(limits);
+  while (status.ok() && IsFlushed(tablet)) status = WaitForChange(limits);
   if (status.ok()) status = CheckOpen();
   if (!status.ok()) {
     claims_.erase(tablet);
@@ -218,7 +235,7 @@ absl::Status BackgroundWork::FlushClaimed(TabletServer* server,
 absl::Status BackgroundWork::WaitForTablet(const Tablet* tablet, const CallLimits& limits) {
   // A thread finds work and enters it into the sets in one step under the lock.
   MutexLock lock(&mutex_);
-  while (IsWorkedOn(flushing_, tablet) || IsWorkedOn(compacting_, tablet)) {
+  while (IsFlushed(tablet) || compacting_.HasTablet(tablet)) {
     BT_RETURN_IF_ERROR(limits.Check());
     changed_.WaitFor(&mutex_, limits.MostSleep());
   }
@@ -240,7 +257,7 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
       BT_RETURN_IF_ERROR(compaction_error_);
       BT_RETURN_IF_ERROR(AnyFailure());
       BT_RETURN_IF_ERROR(CheckOpen());
-      if (!is_one_lost && flushing_.empty() && compacting_.empty() && claims_.empty()) {
+      if (!is_one_lost && flushing_.empty() && compacting_.IsIdle() && claims_.empty()) {
         FlushWork flush;
         Work compaction;
         absl::Duration wait = absl::InfiniteDuration();

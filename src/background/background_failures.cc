@@ -43,7 +43,8 @@ void BackgroundWork::RecordCompaction(const Work& work, const CompactionOutcome&
   if (status.ok()) {
     {
       MutexLock lock(&mutex_);
-      failed_compactions_.erase(work.id());
+      // Not if another one has failed meanwhile.
+      if (FailuresOf(work) == work.failures) failed_compactions_.erase(work.id());
     }
     if (outcome.bytes_dropped + outcome.bytes_read > outcome.bytes_written) RetryForSpace();
     return;
@@ -74,6 +75,12 @@ void BackgroundWork::RecordCompaction(const Work& work, const CompactionOutcome&
   if (failures >= kMostReadTries && !absl::IsResourceExhausted(status)) {
     QuarantineInput(work, outcome.unreadable_file, status);
   }
+}
+
+uint64_t BackgroundWork::FailuresOf(const Work& work) const {
+  const auto failed = failed_compactions_.find(work.id());
+  if (failed == failed_compactions_.end() || failed->second.tablet.lock() != work.tablet) return 0;
+  return failed->second.pause.failures();
 }
 
 void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,

@@ -81,48 +81,39 @@ void BackgroundWork::WarnOfFutureCells(const MinorCompaction::GroupFlush& part) 
       " locality group with MaxVersions: later writes to their columns may be", " invisible");
 }
 
-uint64_t BackgroundWork::InputBytes(const Work& work) {
-  const Pin<TabletVersion> version = work.tablet->Version();
-  const std::vector<SortedRun>& runs = version->groups()[work.group].runs;
-  // A push reads a file of the first of two runs, and files of the second.
-  const size_t count = work.pick.kind == CompactionPick::Kind::kMerge ? work.pick.count : 2;
-  uint64_t bytes = 0;
-  for (size_t i = work.pick.first; i < runs.size() && i - work.pick.first < count; ++i) {
-    bytes += runs[i].bytes();
-  }
-  return bytes;
-}
-
-absl::Status BackgroundWork::RunCompaction(const Work& work, bool major, const CallLimits& limits) {
-  MergingCompaction compaction(work.tablet.get(), work.group, work.pick, major);
+absl::Status BackgroundWork::RunCompaction(Work* work, const CallLimits& limits) {
+  const bool major = work->plan.rewrite_all;
+  const std::string reason = work->plan.pick.reason;
+  const uint64_t begun = meter_.BeginCompaction(work->plan.input_bytes());
+  // The plan goes, and with it the inputs, before others hear of the end.
+  MergingCompaction compaction(work->tablet.get(), work->group, std::move(work->plan));
   const CompactionOutcome& outcome = compaction.outcome();
   const int64_t begin = NowNanos();
-  const uint64_t begun = meter_.BeginCompaction(InputBytes(work));
   const absl::Status compacted = compaction.Run(&cancel_, limits);
   meter_.EndCompaction(begun, compacted.ok() ? outcome.bytes_read : 0);
-  Count(&work.tablet->counters()->merging, &work.server->counters()->merging,
-        &work.server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
+  Count(&work->tablet->counters()->merging, &work->server->counters()->merging,
+        &work->server->counters()->merging_compaction, outcome, compacted, NowNanos() - begin);
   // A call that has reached its own limits proves nothing about the files.
   if (compacted.ok() || outcome.is_in_doubt || limits.Check().ok()) {
-    RecordCompaction(work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
+    RecordCompaction(*work, outcome, compacted, absl::Nanoseconds(NowNanos() - begin));
   }
   BT_RETURN_IF_ERROR(compacted);
   if (outcome.bytes_read + outcome.bytes_moved + outcome.bytes_dropped == 0) {
     return absl::OkStatus();
   }
-  const EventLocation location = LocationOf(*work.tablet, *work.tablet->Layout(), work.group);
+  const EventLocation location = LocationOf(*work->tablet, *work->tablet->Layout(), work->group);
   info_log_->Info(major ? "major" : "merging", " compaction of table ", location.table,
                   ", locality group ", location.locality_group, ": ", outcome.bytes_read,
                   " bytes to ", outcome.bytes_written, " in ", outcome.files_written, " files, ",
                   outcome.bytes_moved, " moved, ", outcome.bytes_dropped, " dropped, ",
                   absl::FormatDuration(absl::Nanoseconds(NowNanos() - begin)),
-                  work.pick.reason.empty() ? "" : "; ", work.pick.reason);
+                  reason.empty() ? "" : "; ", reason);
   if (outcome.cells_unfiltered > 0) {
-    const std::string message =
-        Cat(major ? "a requested" : "a", " major compaction of table ", work.tablet->Layout()->name,
-            ", group ", work.group, ", has not passed ", outcome.cells_unfiltered,
-            " cells to their compaction filters, because a snapshot, a stream or a transaction"
-            " that is open may see them");
+    const std::string message = Cat(
+        major ? "a requested" : "a", " major compaction of table ", work->tablet->Layout()->name,
+        ", group ", work->group, ", has not passed ", outcome.cells_unfiltered,
+        " cells to their compaction filters, because a snapshot, a stream or a transaction"
+        " that is open may see them");
     major ? info_log_->Warning(message) : info_log_->Info(message);
   }
   meter_.CountCompaction(outcome, major);

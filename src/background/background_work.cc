@@ -87,7 +87,7 @@ void BackgroundWork::Stop() {
     if (compactor.thread.joinable()) compactor.thread.join();
   }
   MutexLock lock(&mutex_);
-  ABSL_ASSERT(flushing_.empty() && compacting_.empty() && "all work has ended");
+  ABSL_ASSERT(flushing_.empty() && compacting_.IsEmpty() && "all work has ended");
   servers_.clear();  // they may be deleted after this
 }
 
@@ -114,7 +114,7 @@ void BackgroundWork::FlushLoop() {
     }
     const absl::Status status = RunFlush(&work);
     if (!status.ok() && work.is_in_doubt) work.server->write_error().Set(status);
-    Finished(&flushing_, work.ids);
+    FinishedFlush(work);
   }
 }
 
@@ -139,14 +139,16 @@ void BackgroundWork::CompactLoop(size_t number) {
         compactors_[number].has_ended = true;
         return;
       }
-      BeginCompaction(work);
+      BeginCompaction(&work);
+      // Others look for more, since only this thread may have known that it was time.
+      changed_.SignalAll();
     }
     if (work.refused.ok()) {
-      RunCompaction(work, false, {}).IgnoreError();  // RecordCompaction has recorded it
+      RunCompaction(&work, {}).IgnoreError();  // RecordCompaction has recorded it
     } else {
       RecordCompaction(work, {}, work.refused, absl::ZeroDuration());
     }
-    Finished(&compacting_, {work.id()});
+    FinishedCompaction(work);
   }
 }
 
@@ -290,30 +292,38 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
       tablet->SetPickAgainAt(0);
       const size_t groups = tablet->Version()->groups().size();
       for (size_t group = 0; group < groups; ++group) {
-        if (compacting_.contains({tablet.get(), group})) {
-          // If that compaction fails, no version changes, so the tablet must be searched again.
-          tablet->SetMayPickOther(true);
-          continue;
-        }
-        const auto failed = failed_compactions_.find({tablet.get(), group});
+        const WorkId id = {tablet.get(), group};
+        const auto failed = failed_compactions_.find(id);
         if (failed != failed_compactions_.end() && failed->second.tablet.lock() == tablet &&
             !failed->second.pause.IsDue(now)) {
           tablet->SetMayPickOther(true);
           *wait = std::min(*wait, failed->second.pause.Left(now));
           continue;
         }
-        const auto pick = PickCompaction(tablet.get(), group);
+        // The tablet is searched again when one of them ends.
+        const std::vector<CompactionReach> running = compacting_.Of(id);
+        if (compacting_.IsAwaited(id)) continue;
+        if (!running.empty() && (failed != failed_compactions_.end() ||
+                                 running.size() >= MostCompactions(tablet.get(), group))) {
+          continue;
+        }
+        absl::StatusOr<std::optional<CompactionPlan>> plan =
+            PickCompaction(tablet.get(), group, running);
         const bool waits =
-            pick.ok() && pick->has_value() && (*pick)->kind == CompactionPick::Kind::kWait;
-        if (pick.ok() && (!pick->has_value() || waits)) {
+            plan.ok() && plan->has_value() && (*plan)->pick.kind == CompactionPick::Kind::kWait;
+        if (plan.ok() && (!plan->has_value() || waits)) {
           // A requested compaction has failed, and nothing retries it any more.
           if (failed != failed_compactions_.end()) failed_compactions_.erase(failed);
-          if (waits) WaitForPolicy(tablet.get(), (*pick)->delay, wait);
+          if (waits) WaitForPolicy(tablet.get(), (*plan)->pick.delay, wait);
           continue;
         }
         tablet->SetMayPickOther(true);
-        *work = {server, std::move(tablet), group, pick.ok() ? **pick : CompactionPick(),
-                 pick.status()};
+        *work = {server, std::move(tablet), group};
+        if (plan.ok()) {
+          work->plan = **std::move(plan);
+        } else {
+          work->refused = plan.status();
+        }
         return true;
       }
     }
@@ -330,19 +340,32 @@ void BackgroundWork::BeginFlush(const FlushWork& work) {
   }
 }
 
-void BackgroundWork::BeginCompaction(const Work& work) {
-  [[maybe_unused]] const bool is_new = compacting_.insert(work.id()).second;
-  ABSL_ASSERT(is_new && "one thread compacts a group");
+void BackgroundWork::BeginCompaction(Work* work) {
+  work->running = compacting_.Begin(work->id(), work->plan.reach);
+  work->failures = FailuresOf(*work);
 }
 
-void BackgroundWork::Finished(WorkSet* set, const std::vector<WorkId>& ids) {
+void BackgroundWork::FinishedFlush(const FlushWork& work) {
   CountRuns();
   {
     MutexLock lock(&mutex_);
-    for (const WorkId& id : ids) {
-      [[maybe_unused]] const size_t erased = set->erase(id);
-      ABSL_ASSERT(erased == 1 && "no two threads work on the same group");
+    for (const WorkId& id : work.ids) {
+      [[maybe_unused]] const size_t erased = flushing_.erase(id);
+      ABSL_ASSERT(erased == 1 && "no two threads flush the same group");
     }
+    ++wakes_;
+    changed_.SignalAll();
+  }
+  if (on_progress_) on_progress_();
+}
+
+void BackgroundWork::FinishedCompaction(const Work& work) {
+  CountRuns();
+  {
+    MutexLock lock(&mutex_);
+    compacting_.End(work.running);
+    // Also if it has changed nothing, since picks may have waited for it.
+    work.tablet->SetMayPickOther(true);
     ++wakes_;
     changed_.SignalAll();
   }
@@ -406,7 +429,7 @@ void BackgroundWork::CancelCompactions() {
   ++cancelling_;
   cancel_.store(true);
   WakeLimited();
-  while (!compacting_.empty()) changed_.Wait(&mutex_);
+  while (!compacting_.IsEmpty()) changed_.Wait(&mutex_);
   if (--cancelling_ == 0 && !closing_) cancel_.store(false);
   changed_.SignalAll();
 }

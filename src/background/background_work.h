@@ -3,8 +3,9 @@
 //
 // There is no work queue: each thread looks at the tablets for work, and sleeps when there is none.
 // So no work is forgotten when a compaction fails or a thread is late, and the most urgent work is
-// done first. A locality group has at most one minor and one other compaction at a time. All that
-// is rotated on a server is flushed together (background/minor_compaction.h).
+// done first. A locality group has at most one minor compaction at a time, and as many others as
+// its policy wants, if they are apart (compaction_plan.h). All that is rotated on a server is
+// flushed together (minor_compaction.h).
 //
 // Failures (background_failures.cc):
 // * A flush is retried after pauses that grow (base/retry_pause.h). Meanwhile other servers flush,
@@ -44,7 +45,9 @@
 #include "bigtable/options.h"
 #include "bigtable/statistics.h"
 
+#include "background/compaction_plan.h"
 #include "background/minor_compaction.h"
+#include "background/running_compactions.h"
 #include "background/work_meter.h"
 #include "base/call_limits.h"
 #include "base/info_log.h"
@@ -151,15 +154,17 @@ class BackgroundWork {
   std::vector<FailingWork> Failing() const;
 
  private:
-  // A locality group of a tablet.
-  using WorkId = std::pair<const Tablet*, size_t>;
-  // A locality group whose runs can be merged.
+  using WorkId = RunningCompactions::Group;
+  // A compaction of a locality group.
   struct Work {
     TabletServer* server = nullptr;
     std::shared_ptr<Tablet> tablet;
     size_t group = 0;
-    CompactionPick pick;
+    CompactionPlan plan = {};
     absl::Status refused = {};  // the error of the policy's pick, which was refused
+    // Set when it begins.
+    RunningCompactions::Handle running = {};
+    uint64_t failures = 0;  // those of the group so far
 
     WorkId id() const { return {tablet.get(), group}; }
   };
@@ -218,8 +223,11 @@ class BackgroundWork {
   void SearchAllTablets() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The threads and calls that work on these groups: nobody else does until Finished.
   void BeginFlush(const FlushWork& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void BeginCompaction(const Work& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Finished(WorkSet* set, const std::vector<WorkId>& ids);
+  void BeginCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishedFlush(const FlushWork& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  void FinishedCompaction(const Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  // How many compactions of the group have failed since one has succeeded.
+  uint64_t FailuresOf(const Work& work) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountRuns();
   // Compactions that wait for the rate limiter check whether they are cancelled.
   void WakeLimited() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -228,11 +236,9 @@ class BackgroundWork {
 
   // The error is not that of a tablet that was removed.
   absl::Status RunFlush(FlushWork* work);
-  absl::Status RunCompaction(const Work& work, bool major, const CallLimits& limits);
+  absl::Status RunCompaction(Work* work, const CallLimits& limits);
   // Warns once for a locality group of a table: see MinorCompaction::GroupFlush::HasFutureCells.
   void WarnOfFutureCells(const MinorCompaction::GroupFlush& part) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The bytes that a compaction reads.
-  static uint64_t InputBytes(const Work& work);
   // Counts a compaction of either kind for the tablet and its server.
   static void Count(CompactionCounters* tablet, CompactionCounters* server,
                     LatencyRecorder* durations, const CompactionOutcome& outcome,
@@ -240,7 +246,10 @@ class BackgroundWork {
 
   // --- background_calls.cc ---
 
-  static bool IsWorkedOn(const WorkSet& set, const Tablet* tablet);
+  bool IsFlushed(const Tablet* tablet) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits until a major compaction of the group can begin. OK too if its tablet has ended.
+  absl::Status AwaitCompactions(const Work& work, const CallLimits& limits)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A caller will wait for flushes of the server: failed ones are retried at once. Returns the
   // number of the last failure.
   uint64_t BeginWaiting(TabletServer* server) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -285,7 +294,7 @@ class BackgroundWork {
   uint64_t wakes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<TabletServer*> servers_ ABSL_GUARDED_BY(mutex_);
   WorkSet flushing_ ABSL_GUARDED_BY(mutex_);
-  WorkSet compacting_ ABSL_GUARDED_BY(mutex_);
+  RunningCompactions compacting_ ABSL_GUARDED_BY(mutex_);
   // Times are as NowNanos.
   std::optional<int64_t> searched_all_at_ ABSL_GUARDED_BY(mutex_);
   std::map<const Tablet*, Claim> claims_ ABSL_GUARDED_BY(mutex_);

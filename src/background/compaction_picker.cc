@@ -5,6 +5,8 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -77,8 +79,26 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
   return run;
 }
 
+// Marks the files that compactions with these reaches have, or write next to.
+void MarkCompacting(const GroupVersion& group, const std::vector<CompactionReach>& running,
+                    GroupSummary* summary) {
+  std::unordered_map<uint64_t, uint64_t> orders;
+  for (const GroupFiles::File& file : group.files->files()) {
+    orders[file.table->info().file_number] = file.order;
+  }
+  for (size_t i = 0; i < group.runs.size(); ++i) {
+    for (size_t j = 0; j < group.runs[i].files.size(); ++j) {
+      const SSTable& file = *group.runs[i].files[j];
+      const uint64_t order = orders.at(file.info().file_number);
+      summary->runs[i].files[j].is_compacting =
+          std::any_of(running.begin(), running.end(),
+                      [&](const CompactionReach& reach) { return reach.Meets(order, file); });
+    }
+  }
+}
+
 GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_t group,
-                       absl::Time now) {
+                       absl::Time now, const std::vector<CompactionReach>& running = {}) {
   const TableLayout& layout = version.layout();
   GroupSummary summary;
   summary.table = layout.name;
@@ -98,6 +118,7 @@ GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_
     summary.runs.push_back(SummarizeRun(tablet.estimates(), runs, i, summary.expired_before));
   }
   SetOverlaps(&summary);
+  if (!running.empty()) MarkCompacting(version.groups()[group], running, &summary);
   return summary;
 }
 
@@ -110,27 +131,20 @@ absl::Status RefusedPick(const TableLayout& layout, size_t group, const absl::St
           Quoted(of.name), ": ", ToStd(why.message())));
 }
 
-}  // namespace
-
-absl::StatusOr<std::optional<CompactionPick>> PickCompaction(Tablet* tablet, size_t group) {
-  // Files that a snapshot sees are not dropped, and expired cells in them are no garbage.
-  const TabletEnvironment& environment = *tablet->environment();
-  const absl::Time now = environment.snapshots->OldestTime(TimeBeforeLayout(environment));
-  const Pin<TabletVersion> version = tablet->Version();
-  const std::vector<SortedRun>& runs = version->groups()[group].runs;
-  if (runs.empty()) return std::nullopt;
-  const LocalityGroup& options = version->layout().groups[group].options;
-  const GroupSummary summary = Summarize(*tablet, *version, group, now);
-  GuardedPolicy* const policy = tablet->policies()->Of(group, options);
+// What the policy picks of this version; the runs are counted in all runs of the group.
+absl::StatusOr<std::optional<CompactionPick>> Pick(Tablet* tablet, size_t group,
+                                                   const TabletVersion& version,
+                                                   const GroupSummary& summary) {
+  const TableLayout& layout = version.layout();
+  const std::vector<SortedRun>& runs = version.groups()[group].runs;
+  GuardedPolicy* const policy = tablet->policies()->Of(group, layout.groups[group].options);
   const bool drops_expired = policy->DropsExpired();
-  if (!policy->error().ok()) return RefusedPick(version->layout(), group, policy->error());
+  if (!policy->error().ok()) return RefusedPick(layout, group, policy->error());
   if (drops_expired) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
   // A compaction would fail; see MergingCompaction::Run.
-  if (!version->layout().CheckCanMerge(version->layout().groups[group].id).ok()) {
-    return std::nullopt;
-  }
+  if (!layout.CheckCanMerge(layout.groups[group].id).ok()) return std::nullopt;
   std::optional<CompactionPick> wait;
   for (const FileQuarantine::Stretch& stretch : tablet->quarantine().StretchesOf(group, runs)) {
     GroupSummary part = summary;
@@ -142,17 +156,48 @@ absl::StatusOr<std::optional<CompactionPick>> PickCompaction(Tablet* tablet, siz
       for (RunSummary& run : part.runs) run.garbage_bytes = 0;
     }
     std::optional<CompactionPick> pick = policy->Pick(part);
-    if (!policy->error().ok()) return RefusedPick(version->layout(), group, policy->error());
+    if (!policy->error().ok()) return RefusedPick(layout, group, policy->error());
     if (pick.has_value()) {
       absl::Status checked = CheckPick(part, *pick);
       if (checked.ok()) checked = CheckOutput(pick->output);
-      if (!checked.ok()) return RefusedPick(version->layout(), group, checked);
+      if (!checked.ok()) return RefusedPick(layout, group, checked);
       pick->first += stretch.first;
       if (pick->kind != CompactionPick::Kind::kWait) return pick;
       if (!wait.has_value() || pick->delay < wait->delay) wait = std::move(pick);
     }
   }
   return wait;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<CompactionPlan>> PickCompaction(
+    Tablet* tablet, size_t group, const std::vector<CompactionReach>& running) {
+  // Files that a snapshot sees are not dropped, and expired cells in them are no garbage.
+  const TabletEnvironment& environment = *tablet->environment();
+  const absl::Time now = environment.snapshots->OldestTime(TimeBeforeLayout(environment));
+  const TabletMoment moment(*tablet);
+  const TabletVersion& version = *moment.version;
+  if (version.groups()[group].runs.empty()) return std::nullopt;
+  const GroupSummary summary = Summarize(*tablet, version, group, now, running);
+  BT_ASSIGN_OR_RETURN(const std::optional<CompactionPick> pick,
+                      Pick(tablet, group, version, summary));
+  if (!pick.has_value()) return std::nullopt;
+  if (pick->kind == CompactionPick::Kind::kWait) {
+    return CompactionPlan{.pick = *pick, .now = moment.now};
+  }
+  CompactionPlan plan = PlanOf(moment, group, *pick);
+  if (std::any_of(running.begin(), running.end(),
+                  [&](const CompactionReach& reach) { return reach.Meets(plan.reach); })) {
+    return std::nullopt;
+  }
+  return plan;
+}
+
+size_t MostCompactions(Tablet* tablet, size_t group) {
+  const std::shared_ptr<const TableLayout> layout = tablet->Layout();
+  const int most = tablet->policies()->Of(group, layout->groups[group].options)->MostCompactions();
+  return static_cast<size_t>(std::clamp(most, 1, CompactionPolicy::kMostCompactions));
 }
 
 absl::StatusOr<CompactionOutput> PickFlushOutput(const Tablet& tablet, size_t group) {

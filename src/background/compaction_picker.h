@@ -8,19 +8,27 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "bigtable/compaction_policy.h"
 
+#include "background/compaction_plan.h"
 #include "tablet/tablet.h"
 
 namespace bigtable {
 
-// Nothing: no compaction is needed. A wait: none is needed until then. FailedPrecondition: the
-// policy's pick breaks a rule (compaction/pick_check.h); the message names table, group and policy.
-// One thread at a time for a tablet.
-absl::StatusOr<std::optional<CompactionPick>> PickCompaction(Tablet* tablet, size_t group);
+// The plan of a pick that can be carried out while compactions of the group with these reaches run.
+// Nothing: no compaction is needed, or the policy's pick has to wait for one of these. A plan whose
+// pick is a wait: none is needed until then. FailedPrecondition: the pick breaks a rule
+// (compaction/pick_check.h); the message names table, group and policy. One thread at a time for a
+// tablet.
+absl::StatusOr<std::optional<CompactionPlan>> PickCompaction(
+    Tablet* tablet, size_t group, const std::vector<CompactionReach>& running = {});
+
+// How many compactions of the group its policy wants to run at a time; 1 if it fails.
+size_t MostCompactions(Tablet* tablet, size_t group);
 
 // What the policy wants a flush of the group to write (CompactionPolicy::FlushOutput). An error is
 // that of the policy. Any thread.

@@ -14,8 +14,8 @@
 #include "background/tablet_compaction.h"
 #include "compaction/job.h"
 #include "compaction/sorted_run.h"
+#include "sstable/key_range.h"
 #include "sstable/sstable_info.h"
-#include "tablet/key_range.h"
 
 namespace bigtable {
 

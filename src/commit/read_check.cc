@@ -6,7 +6,7 @@
 #include "base/published.h"
 #include "cache/scan_cache.h"
 #include "memtable/memtable_cursor.h"
-#include "tablet/key_range.h"
+#include "sstable/key_range.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {

@@ -1,6 +1,7 @@
 #include "compaction/compaction_inputs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string_view>
@@ -10,22 +11,10 @@
 #include "base/checksum.h"
 #include "base/entry_key.h"
 #include "base/shortcuts.h"
+#include "compaction/row_span.h"
 
 namespace bigtable {
 namespace {
-
-// A range of rows, both ends inclusive.
-struct RowSpan {
-  std::string_view first;  // row prefixes
-  std::string_view last;
-
-  static RowSpan Of(const SSTable& file) {
-    const std::string_view smallest = file.info().smallest_key;
-    const std::string_view largest = file.info().largest_key;
-    return {smallest.substr(0, RowPrefixSize(smallest)), largest.substr(0, RowPrefixSize(largest))};
-  }
-  bool Overlaps(const RowSpan& other) const { return first <= other.last && other.first <= last; }
-};
 
 bool Contains(const std::vector<Ref<SSTable>>& files, const SSTable* file) {
   return std::any_of(files.begin(), files.end(),
@@ -68,50 +57,13 @@ std::vector<Ref<SSTable>> Named(const SortedRun& run, const std::vector<uint64_t
 }
 
 // Whether a file may become a part of the output unchanged.
-bool CanMove(const SSTable& file, bool is_major) {
+bool CanMove(const SSTable& file, const CompactionInputs& inputs) {
+  if (!inputs.range.Contains(file.info())) return false;
   // In the oldest run, deletions and shadows of a moved file would stay for ever.
-  if (!is_major) return true;
+  if (!inputs.is_major) return true;
   // A file that cannot be opened is read, and the read reports the error.
   if (file.info().deletions() > 0 || !file.EnsureOpen().ok()) return false;
   return file.properties().Count(EntryCount::kShadow) == 0;
-}
-
-// Moves the files that share no row with any other from `merged` to `moved`.
-void TakeMoved(CompactionInputs* inputs) {
-  struct Span {
-    RowSpan rows;
-    const SSTable* file;
-    bool alone = true;
-  };
-  std::vector<Span> spans;
-  for (const SortedRun& run : inputs->merged) {
-    for (const Ref<SSTable>& file : run.files) spans.push_back({RowSpan::Of(*file), file.get()});
-  }
-  std::sort(spans.begin(), spans.end(),
-            [](const Span& a, const Span& b) { return a.rows.first < b.rows.first; });
-  std::string_view last;  // the last row so far
-  for (size_t i = 0; i < spans.size(); ++i) {
-    if (i > 0 && spans[i].rows.first <= last) spans[i].alone = false;
-    if (i + 1 < spans.size() && spans[i + 1].rows.first <= spans[i].rows.last) {
-      spans[i].alone = false;
-    }
-    last = i == 0 ? spans[i].rows.last : std::max(last, spans[i].rows.last);
-  }
-  for (const Span& span : spans) {
-    if (!span.alone || !CanMove(*span.file, inputs->is_major)) continue;
-    for (SortedRun& run : inputs->merged) {
-      const auto found = std::find_if(run.files.begin(), run.files.end(),
-                                      [&](const auto& file) { return file.get() == span.file; });
-      if (found == run.files.end()) continue;
-      ABSL_ASSERT((inputs->moved.empty() ||
-                   inputs->moved.back()->info().largest_key < span.file->info().smallest_key) &&
-                  "moved files are one sorted run");
-      inputs->moved.push_back(*found);
-      run.files.erase(found);
-      break;
-    }
-  }
-  std::erase_if(inputs->merged, [](const SortedRun& run) { return run.files.empty(); });
 }
 
 // The files of the run that the output joins which are no inputs, but lie between some.
@@ -133,6 +85,18 @@ std::vector<Ref<SSTable>> Between(const SortedRun& target, const std::vector<Sor
     }
   }
   return between;
+}
+
+// The runs with only the files that have rows of the range. Two of these that share a row share one
+// in the range.
+std::vector<SortedRun> Within(std::span<const SortedRun> runs, const KeyRange& range) {
+  std::vector<SortedRun> within;
+  for (const SortedRun& run : runs) {
+    SortedRun& files = within.emplace_back();
+    std::copy_if(run.files.begin(), run.files.end(), std::back_inserter(files.files),
+                 [&](const Ref<SSTable>& file) { return range.Overlaps(file->info()); });
+  }
+  return within;
 }
 
 // Of two runs: the files of the first that are pushed into the second.
@@ -185,8 +149,7 @@ void TakeFiles(std::span<const SortedRun> runs, const std::vector<uint64_t>& num
 
 }  // namespace
 
-CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const CompactionPick& pick,
-                              bool rewrite_all) {
+CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const CompactionPick& pick) {
   CompactionInputs inputs;
   if (pick.kind == CompactionPick::Kind::kDrop) {
     for (const SortedRun& run : runs) {
@@ -198,16 +161,60 @@ CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const Compacti
   const size_t count = std::min(pick.count, runs.size() - pick.first);
   inputs.target = runs[pick.first + count - 1].files;
   inputs.is_major = pick.first + count == runs.size();
-  const auto picked = std::span(runs).subspan(pick.first, count);
+  auto picked = std::span(runs).subspan(pick.first, count);
+  std::vector<SortedRun> within;
+  if (pick.rows != RowRange()) {
+    inputs.range = KeyRange(pick.rows);
+    within = Within(picked, inputs.range);
+    picked = within;
+  }
   if (pick.kind == CompactionPick::Kind::kPush) {
     TakePushed(picked, pick, &inputs);
   } else if (pick.files.empty()) {
-    inputs.merged.assign(picked.begin(), picked.end());
+    std::copy_if(picked.begin(), picked.end(), std::back_inserter(inputs.merged),
+                 [](const SortedRun& run) { return !run.files.empty(); });
   } else {
     TakeFiles(picked, pick.files, &inputs);
   }
-  if (!rewrite_all && Shortcuts().Has(Shortcut::kMovedFiles)) TakeMoved(&inputs);
   return inputs;
+}
+
+void TakeMoved(CompactionInputs* inputs) {
+  if (!Shortcuts().Has(Shortcut::kMovedFiles)) return;
+  struct Span {
+    RowSpan rows;
+    const SSTable* file;
+    bool alone = true;
+  };
+  std::vector<Span> spans;
+  for (const SortedRun& run : inputs->merged) {
+    for (const Ref<SSTable>& file : run.files) spans.push_back({RowSpan::Of(*file), file.get()});
+  }
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.rows.first < b.rows.first; });
+  std::string_view last;  // the last row so far
+  for (size_t i = 0; i < spans.size(); ++i) {
+    if (i > 0 && spans[i].rows.first <= last) spans[i].alone = false;
+    if (i + 1 < spans.size() && spans[i + 1].rows.first <= spans[i].rows.last) {
+      spans[i].alone = false;
+    }
+    last = i == 0 ? spans[i].rows.last : std::max(last, spans[i].rows.last);
+  }
+  for (const Span& span : spans) {
+    if (!span.alone || !CanMove(*span.file, *inputs)) continue;
+    for (SortedRun& run : inputs->merged) {
+      const auto found = std::find_if(run.files.begin(), run.files.end(),
+                                      [&](const auto& file) { return file.get() == span.file; });
+      if (found == run.files.end()) continue;
+      ABSL_ASSERT((inputs->moved.empty() ||
+                   inputs->moved.back()->info().largest_key < span.file->info().smallest_key) &&
+                  "moved files are one sorted run");
+      inputs->moved.push_back(*found);
+      run.files.erase(found);
+      break;
+    }
+  }
+  std::erase_if(inputs->merged, [](const SortedRun& run) { return run.files.empty(); });
 }
 
 std::optional<double> EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "compaction/policies.h"
+#include "sstable/key_range.h"
 
 namespace bigtable {
 namespace {
@@ -24,6 +25,25 @@ absl::Status Refusal(const Parts&... parts) {
 bool Has(const RunSummary& run, uint64_t number) {
   return std::any_of(run.files.begin(), run.files.end(),
                      [&](const FileSummary& file) { return file.number == number; });
+}
+
+bool HasRowsOf(const FileSummary& file, const CompactionPick& pick) {
+  if (pick.rows.empty()) return false;
+  return pick.rows == RowRange() ||
+         KeyRange(pick.rows).Overlaps(file.smallest_key, file.largest_key);
+}
+
+// Some of the merged rows are in a newer run than the oldest.
+absl::Status CheckRows(const GroupSummary& group, const CompactionPick& pick) {
+  const auto newer = std::span(group.runs).subspan(pick.first, pick.count - 1);
+  for (const RunSummary& run : newer) {
+    for (const FileSummary& file : run.files) {
+      const bool is_picked = pick.files.empty() || std::find(pick.files.begin(), pick.files.end(),
+                                                             file.number) != pick.files.end();
+      if (is_picked && HasRowsOf(file, pick)) return absl::OkStatus();
+    }
+  }
+  return Refusal("a merge of rows that are only in the oldest of its runs, or in none");
 }
 
 // A merge of some files moves at least one of them to an older run.
@@ -56,7 +76,8 @@ absl::Status CheckMerge(const GroupSummary& group, const CompactionPick& pick) {
     return Refusal("a merge of ", pick.count, " runs from run ", pick.first, " on: there are only ",
                    runs, " runs");
   }
-  return CheckMergedFiles(group, pick);
+  BT_RETURN_IF_ERROR(CheckMergedFiles(group, pick));
+  return CheckRows(group, pick);
 }
 
 absl::Status CheckPush(const GroupSummary& group, const CompactionPick& pick) {
@@ -71,6 +92,12 @@ absl::Status CheckPush(const GroupSummary& group, const CompactionPick& pick) {
       return Refusal("a push of file ", number, ", which is not in run ", pick.first);
     }
   }
+  for (const FileSummary& file : group.runs[pick.first].files) {
+    if (std::find(pick.files.begin(), pick.files.end(), file.number) != pick.files.end() &&
+        !HasRowsOf(file, pick)) {
+      return Refusal("a push of file ", file.number, ", which has none of the rows");
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -78,6 +105,7 @@ absl::Status CheckWait(const CompactionPick& pick) {
   if (pick.delay <= absl::ZeroDuration()) {
     return Refusal("a wait of ", absl::FormatDuration(pick.delay), ": it must be positive");
   }
+  if (pick.rows != RowRange()) return Refusal("a wait with rows: it changes nothing");
   if (pick.state.has_value()) return Refusal("a wait with a state: it changes nothing");
   return absl::OkStatus();
 }
@@ -96,6 +124,7 @@ absl::Status CheckTexts(const CompactionPick& pick) {
 
 absl::Status CheckDrop(const GroupSummary& group, const CompactionPick& pick) {
   if (pick.files.empty()) return Refusal("a drop of no files");
+  if (pick.rows != RowRange()) return Refusal("a drop of some rows: it drops whole files");
   const std::optional<CompactionPick> expired = FifoPolicy().Pick(group);
   for (const uint64_t number : pick.files) {
     if (!expired.has_value() ||

@@ -9,7 +9,8 @@
 namespace bigtable {
 
 // FailedPrecondition states what is wrong with a pick from these runs. A pick that passes changes
-// no read, and leaves fewer runs, or fewer bytes in newer ones: so a sequence of them ends.
+// no read, and leaves fewer runs, or fewer bytes in newer ones, or cuts a file of those where it
+// has no rows: so a sequence of them ends.
 absl::Status CheckPick(const GroupSummary& group, const CompactionPick& pick);
 
 }  // namespace bigtable

@@ -51,6 +51,11 @@ class GuardedPolicy final : public CompactionPolicy {
     Call("CompactionPolicy::BoundsRuns", [&] { bounds = policy_->BoundsRuns(); });
     return bounds;
   }
+  int MostCompactions() const override {
+    int most = 1;
+    Call("CompactionPolicy::MostCompactions", [&] { most = policy_->MostCompactions(); });
+    return most;
+  }
   // What it or its factory has thrown first; OK if nothing.
   const absl::Status& error() const { return error_; }
 

@@ -15,6 +15,7 @@
 #include "bigtable/compaction_policy.h"
 
 #include "base/catch_thrown.h"
+#include "base/entry_key.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -80,6 +81,12 @@ bool IsPolicyName(std::string_view name) {
 }
 
 void ForgetPolicy(std::string_view name) { PolicyRegistry::OfProcess().Remove(name); }
+
+std::string RowOfKey(std::string_view key) {
+  if (!IsWellFormed(key)) return std::string(key);
+  std::string scratch;
+  return std::string(RowOf(key, &scratch));
+}
 
 absl::Status RegisterCompactionPolicy(std::string_view name, CompactionPolicyFactory factory) {
   if (!IsPolicyName(name)) {

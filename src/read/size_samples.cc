@@ -7,8 +7,8 @@
 #include "base/entry_key.h"
 #include "base/status.h"
 #include "read/row_ranges.h"
+#include "sstable/key_range.h"
 #include "tablet/file_estimates.h"
-#include "tablet/key_range.h"
 
 namespace bigtable {
 namespace {

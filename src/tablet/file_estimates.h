@@ -17,8 +17,8 @@
 
 #include "base/mutex.h"
 #include "compaction/sorted_run.h"
+#include "sstable/key_range.h"
 #include "sstable/sstable.h"
-#include "tablet/key_range.h"
 
 namespace bigtable {
 

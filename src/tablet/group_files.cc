@@ -32,13 +32,19 @@ uint64_t GroupFiles::BytesOf(uint64_t number) const {
   return 0;
 }
 
-uint64_t GroupFiles::OldestOrder(const std::vector<Ref<SSTable>>& tables) const {
-  uint64_t order = std::numeric_limits<uint64_t>::max();
+GroupFiles::Orders GroupFiles::OrdersOf(const std::vector<Ref<SSTable>>& tables) const {
+  std::vector<const SSTable*> wanted;
+  wanted.reserve(tables.size());
+  for (const Ref<SSTable>& table : tables) wanted.push_back(table.get());
+  std::sort(wanted.begin(), wanted.end());
+  Orders orders{.oldest = std::numeric_limits<uint64_t>::max()};
   for (const File& file : files_) {
-    const auto is_it = [&](const Ref<SSTable>& table) { return table.get() == file.table.get(); };
-    if (std::any_of(tables.begin(), tables.end(), is_it)) order = std::min(order, file.order);
+    if (!std::binary_search(wanted.begin(), wanted.end(), file.table.get())) continue;
+    orders.oldest = std::min(orders.oldest, file.order);
+    orders.newest = std::max(orders.newest, file.order);
   }
-  return order;
+  ABSL_ASSERT(orders.oldest <= orders.newest && "they are files of the group");
+  return orders;
 }
 
 [[maybe_unused]] static bool IsInOrder(const SortedRun& run) {

@@ -17,8 +17,8 @@
 #include "base/ref_counted.h"
 #include "compaction/sorted_run.h"
 #include "schema/table_layout.h"
+#include "sstable/key_range.h"
 #include "sstable/sstable.h"
-#include "tablet/key_range.h"
 #include "tablet/tablet_environment.h"
 #include "tablet/tablet_state.h"
 
@@ -41,8 +41,12 @@ class GroupFiles final : public RefCounted {
   GroupState State() const;
   // The size of a file; 0 if the group does not have it.
   uint64_t BytesOf(uint64_t number) const;
-  // The order of the oldest among these files of the group.
-  uint64_t OldestOrder(const std::vector<Ref<SSTable>>& tables) const;
+  // The orders of the oldest and the newest among these files of the group; at least one.
+  struct Orders {
+    uint64_t oldest = 0;
+    uint64_t newest = 0;
+  };
+  Orders OrdersOf(const std::vector<Ref<SSTable>>& tables) const;
 
   // The sorted runs, from new to old: files of the same order, and of adjacent orders if they do
   // not overlap.

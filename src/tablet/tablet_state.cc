@@ -4,7 +4,7 @@
 
 #include "absl/base/macros.h"
 
-#include "tablet/key_range.h"
+#include "sstable/key_range.h"
 
 namespace bigtable {
 

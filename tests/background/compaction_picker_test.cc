@@ -81,7 +81,7 @@ class CompactionPickerTest : public DatabaseFixture {
   }
 
   Table* table_ = nullptr;
-  absl::StatusOr<std::optional<CompactionPick>> picked_;
+  absl::StatusOr<std::optional<CompactionPlan>> picked_;
 };
 
 TEST_F(CompactionPickerTest, ARunIsShownWithItsFiles) {
@@ -211,8 +211,8 @@ TEST_F(CompactionPickerTest, AFileInWhichEverythingHasExpiredIsDroppedIfThePolic
   ShownPolicy::drops_expired = true;
   Look();
   ASSERT_TRUE(picked_->has_value());
-  EXPECT_EQ((*picked_)->kind, CompactionPick::Kind::kDrop);
-  EXPECT_EQ((*picked_)->files, std::vector<uint64_t>{FileOf(0).file_number});
+  EXPECT_EQ((*picked_)->pick.kind, CompactionPick::Kind::kDrop);
+  EXPECT_EQ((*picked_)->pick.files, std::vector<uint64_t>{FileOf(0).file_number});
 }
 
 // The policy is shown only the runs after the file, and counts from the first of them.
@@ -221,7 +221,8 @@ TEST_F(CompactionPickerTest, APickBehindAQuarantinedFileIsOfTheRunsThatThePolicy
   TheTablet()->Quarantine(TheGroup(), FileOf(1).file_number, absl::DataLossError("damaged"));
   ShownPolicy::pick = CompactionPick{.first = 0, .count = 2};
   EXPECT_EQ(Look().runs.size(), 2u);
-  EXPECT_EQ(*picked_, (CompactionPick{.first = 2, .count = 2}));
+  ASSERT_TRUE(picked_->has_value());
+  EXPECT_EQ((*picked_)->pick, (CompactionPick{.first = 2, .count = 2}));
   // There would be enough runs, but the policy was not shown them.
   ShownPolicy::pick = CompactionPick{.first = 0, .count = 3};
   EXPECT_STATUS(kFailedPrecondition,

@@ -20,145 +20,17 @@
 
 #include "base/mutex.h"
 #include "compaction/policies.h"
-#include "support/database_fixture.h"
 #include "support/database_peer.h"
 #include "support/expect_status.h"
+#include "support/policy_fixture.h"
 #include "support/scoped_merge_part.h"
 
 namespace bigtable {
 namespace {
 
 using Kind = CompactionPick::Kind;
-using Picker = std::function<std::optional<CompactionPick>(const GroupSummary&)>;
 
-// Does what the test wants, by numbered objects.
-class TestPolicy final : public CompactionPolicy {
- public:
-  // The test's, for all objects.
-  struct Shared {
-    Mutex mutex;
-    Picker picker ABSL_GUARDED_BY(mutex);
-    CompactionOutput flush_output ABSL_GUARDED_BY(mutex);
-    int objects ABSL_GUARDED_BY(mutex) = 0;
-    std::set<int> asked ABSL_GUARDED_BY(mutex);  // the numbers of objects
-  };
-
-  explicit TestPolicy(Shared* shared) : shared_(shared) {
-    MutexLock lock(&shared_->mutex);
-    number_ = ++shared_->objects;
-  }
-  std::optional<CompactionPick> Pick(const GroupSummary& group) override {
-    MutexLock lock(&shared_->mutex);
-    shared_->asked.insert(number_);
-    return shared_->picker ? shared_->picker(group) : std::nullopt;
-  }
-  CompactionOutput FlushOutput(const GroupSummary&) override {
-    MutexLock lock(&shared_->mutex);
-    return shared_->flush_output;
-  }
-  bool BoundsRuns() const override { return false; }
-
- private:
-  Shared* const shared_;
-  int number_ = 0;
-};
-
-class Reasons final : public EventListener {
- public:
-  void OnCompactionEnded(const CompactionEvent& event) override {
-    MutexLock lock(&mutex_);
-    reasons_.push_back(event.policy_reason);
-    changed_.Signal();
-  }
-  // Those of `n` compactions. They are reported a little after these have ended.
-  std::vector<std::string> Take(size_t n) {
-    const absl::Time end = absl::Now() + absl::Seconds(10);
-    MutexLock lock(&mutex_);
-    while (reasons_.size() < n && absl::Now() < end) {
-      changed_.WaitFor(&mutex_, absl::Milliseconds(100));
-    }
-    return std::exchange(reasons_, {});
-  }
-
- private:
-  Mutex mutex_;
-  CondVar changed_;
-  std::vector<std::string> reasons_ ABSL_GUARDED_BY(mutex_);
-};
-
-class PolicyPicksTest : public DatabaseFixture {
- protected:
-  ~PolicyPicksTest() override {
-    database_.reset();
-    ForgetPolicy("test");
-  }
-  void SetUp() override {
-    ASSERT_OK(RegisterCompactionPolicy(
-        "test", [this](const LocalityGroup&) { return std::make_unique<TestPolicy>(&shared_); }));
-    OpenIt();
-    TableSchema schema;
-    schema.locality_groups["g"] = {.compaction_policy = "test"};
-    schema.families["f"] = {.locality_group = "g", .gc = GcRule::MaxVersions(1)};
-    table_ = CreateTable("t", schema);
-  }
-  void OpenIt() {
-    DatabaseOptions options = Options();
-    options.event_listener = &reasons_;
-    Open(options);
-  }
-  void ReopenIt() {
-    ASSERT_OK(database_->Close());
-    database_.reset();
-    OpenIt();
-    table_ = OpenTable("t");
-  }
-  // What the policy picks from here on. It may be asked twice before a pick has taken effect.
-  void UsePicker(const Picker& picker) {
-    MutexLock lock(&shared_.mutex);
-    shared_.picker = picker;
-  }
-  void UseFlushOutput(const CompactionOutput& output) {
-    MutexLock lock(&shared_.mutex);
-    shared_.flush_output = output;
-  }
-  // A run with rows of `prefix` from `first` on, `count` of them, of a kilobyte each.
-  void WriteRun(std::string_view prefix, int first, int count, std::string_view value = "v") {
-    for (int i = first; i < first + count; ++i) {
-      Set(table_, absl::StrCat(ToAbsl(prefix), absl::Dec(i, absl::kZeroPad4)), "f:q", 1,
-          std::string(1000, value[0]));
-    }
-    ASSERT_OK(database_->Flush("t"));
-    ASSERT_OK(database_->WaitUntilQuiet());
-  }
-  std::shared_ptr<Tablet> TheTablet() {
-    return DatabasePeer(database_.get()).Servers()[0]->tablets().All()[0];
-  }
-  size_t TheGroup() { return TheTablet()->Layout()->groups[0].name == "g" ? 0 : 1; }
-  std::vector<SortedRun> Runs() { return TheTablet()->Version()->groups()[TheGroup()].runs; }
-  std::string StateOf(const Tablet& tablet) {
-    return tablet.Version()->groups()[TheGroup()].files->policy_state();
-  }
-  // What the policy was shown last.
-  GroupSummary Shown() {
-    GroupSummary shown;
-    UsePicker([&](const GroupSummary& group) {
-      shown = group;
-      return std::nullopt;
-    });
-    EXPECT_OK(database_->WaitUntilQuiet());
-    UsePicker(nullptr);
-    return shown;
-  }
-  uint64_t Count() {
-    uint64_t rows = 0;
-    for (RowReader reader = table_->ReadRows(RowRange()); reader.Next();) ++rows;
-    return rows;
-  }
-
-  TestPolicy::Shared shared_;
-  Reasons reasons_;
-  Table* table_ = nullptr;
-};
+class PolicyPicksTest : public PolicyFixture {};
 
 // Merges everything as soon as there are two runs.
 std::optional<CompactionPick> MergeAll(const GroupSummary& group, CompactionPick pick) {
@@ -250,6 +122,42 @@ TEST_F(PolicyPicksTest, AMergeOfSomeFilesLeavesTheOthers) {
   EXPECT_EQ(runs[1].files.size(), 2u);
   EXPECT_EQ(runs[1].entries(), 20u);  // the older cells of a are gone
   EXPECT_EQ(Count(), 20u);
+}
+
+// What is not of the rows is in files of its own, in its own run.
+TEST_F(PolicyPicksTest, AMergeOfSomeRowsCutsFilesThatReachAcrossThem) {
+  WriteRun("a", 0, 10);
+  WriteRun("a", 0, 10, "w");
+  UsePicker([](const GroupSummary& group) -> std::optional<CompactionPick> {
+    if (group.runs[0].files.size() > 1) return std::nullopt;
+    EXPECT_EQ(RowOfKey(group.runs[0].files[0].smallest_key), "a0000");
+    return CompactionPick{
+        .count = 2, .rows = RowRange::RightOpen("a0003", "a0007"), .reason = "rows"};
+  });
+  ASSERT_OK(database_->WaitUntilQuiet());
+  UsePicker(nullptr);
+  const auto entries = [&] {
+    std::vector<std::vector<uint64_t>> of_runs;
+    for (const SortedRun& run : Runs()) {
+      std::vector<uint64_t>& of_run = of_runs.emplace_back();
+      for (const Ref<SSTable>& file : run.files) of_run.push_back(file->info().entries);
+    }
+    return of_runs;
+  };
+  const std::vector<std::vector<uint64_t>> expected = {{3, 3}, {3, 4, 3}};
+  EXPECT_EQ(entries(), expected);
+  EXPECT_EQ(reasons_.Take(1), std::vector<std::string>{"rows"});
+  const auto values = [&] {
+    std::string all;
+    for (RowReader reader = table_->ReadRows(RowRange()); reader.Next();) {
+      all += reader.row().cells()[0].value[0];
+    }
+    return all;
+  };
+  EXPECT_EQ(values(), "wwwwwwwwww");
+  ReopenIt();
+  EXPECT_EQ(entries(), expected);
+  EXPECT_EQ(values(), "wwwwwwwwww");
 }
 
 TEST_F(PolicyPicksTest, SeveralThreadsWriteOneRun) {

@@ -58,10 +58,16 @@ std::string Choose(const TextCommand& command) {
   CompactionPick pick{.first = static_cast<size_t>(command.Number("first")),
                       .count = static_cast<size_t>(command.Number("count")),
                       .files = command.Numbers("files")};
+  if (command.HasValue("rows")) {
+    const std::string rows = command.Value("rows");
+    const size_t dash = rows.find('-');
+    pick.rows = RowRange::RightOpen(rows.substr(0, dash), rows.substr(dash + 1));
+  }
   if (command.Has("push")) pick.kind = CompactionPick::Kind::kPush;
   if (command.Has("drop")) pick.kind = CompactionPick::Kind::kDrop;
   if (pick.kind == CompactionPick::Kind::kMerge && !command.Has("merge")) return "unknown kind";
-  const CompactionInputs inputs = ChooseInputs(runs, pick, command.Has("rewrite_all"));
+  CompactionInputs inputs = ChooseInputs(runs, pick);
+  if (!command.Has("rewrite_all")) TakeMoved(&inputs);
 
   std::string out;
   for (const SortedRun& run : inputs.merged)

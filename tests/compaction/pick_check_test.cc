@@ -111,6 +111,43 @@ TEST_F(PickCheckTest, AWaitHasADelayAndLeavesNoState) {
                 CheckPick(group, {.kind = Kind::kWait, .delay = absl::Seconds(1), .state = "s"}));
 }
 
+TEST_F(PickCheckTest, RowsAreInANewerRunThanTheOldest) {
+  GroupSummary group = Group({1, 1, 1});
+  const auto set_rows = [&](size_t run, std::string_view first, std::string_view last) {
+    group.runs[run].files[0].smallest_key = first;
+    group.runs[run].files[0].largest_key = last;
+  };
+  set_rows(0, "a", "f");
+  set_rows(1, "m", "p");
+  set_rows(2, "a", "z");
+  const auto check = [&](const CompactionPick& pick) { return CheckPick(group, pick); };
+  const auto merge = [&](const RowRange& rows, size_t count = 3) {
+    return check({.count = count, .rows = rows});
+  };
+  EXPECT_OK(merge(RowRange::StartingAt("n")));
+  EXPECT_OK(merge(RowRange::RightOpen("a", "b")));
+  EXPECT_OK(check({.count = 3, .files = {2}, .rows = RowRange::StartingAt("n")}));
+  for (const RowRange& rows : {RowRange::RightOpen("g", "h"), RowRange::RightOpen("b", "b")}) {
+    EXPECT_STATUS(kFailedPrecondition, "rows that are only in the oldest", merge(rows));
+  }
+  EXPECT_STATUS(kFailedPrecondition, "rows that are only in the oldest",
+                merge(RowRange::StartingAt("n"), 2));
+  EXPECT_STATUS(kFailedPrecondition, "rows that are only in the oldest",
+                check({.count = 3, .files = {1}, .rows = RowRange::StartingAt("n")}));
+  const auto push = [&](const RowRange& rows) {
+    return check({.kind = Kind::kPush, .files = {1}, .rows = rows});
+  };
+  EXPECT_OK(push(RowRange::RightOpen("b", "c")));
+  EXPECT_STATUS(kFailedPrecondition, "a push of file 1, which has none of the rows",
+                push(RowRange::StartingAt("g")));
+  EXPECT_STATUS(
+      kFailedPrecondition, "a wait with rows",
+      check({.kind = Kind::kWait, .rows = RowRange::StartingAt("a"), .delay = absl::Seconds(1)}));
+  group.runs[1].files[0].max_timestamp = 49;
+  EXPECT_STATUS(kFailedPrecondition, "a drop of some rows",
+                check({.kind = Kind::kDrop, .files = {2}, .rows = RowRange::StartingAt("a")}));
+}
+
 TEST_F(PickCheckTest, ReasonsAndStatesAreShort) {
   const GroupSummary group = Group({1, 1});
   const auto check = [&](size_t reason, size_t state) {

@@ -1,5 +1,6 @@
 // A compaction policy that picks whatever the rules allow, for random tests: merges and pushes of
-// any runs and files, into files with options of their own, waits, reasons and states.
+// any runs and files, up to three at a time, into files with options of their own, waits, reasons
+// and states.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_COMPACTION_POLICY_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_COMPACTION_POLICY_H_
 
@@ -29,6 +30,7 @@ class ModelCompactionPolicy final : public CompactionPolicy {
     Random random(SeedOf(group));
     return RandomOutput(random);
   }
+  int MostCompactions() const override { return 3; }
   std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     CheckState(group.state);
     const size_t runs = group.runs.size();
@@ -53,6 +55,7 @@ class ModelCompactionPolicy final : public CompactionPolicy {
       }
       if (pick.files.empty()) pick.files.push_back(random.Pick(files).number);
     }
+    if (runs < kMostRuns && random.OneIn(3)) TakeRows(group, random, &pick);
     pick.output = RandomOutput(random);
     pick.threads = static_cast<int>(random.Between(1, 4));
     if (random.OneIn(2)) pick.reason = "any";
@@ -66,7 +69,9 @@ class ModelCompactionPolicy final : public CompactionPolicy {
   static uint64_t SeedOf(const GroupSummary& group) {
     uint64_t seed = 1;
     for (const RunSummary& run : group.runs) {
-      for (const FileSummary& file : run.files) seed = seed * 31 + file.number;
+      for (const FileSummary& file : run.files) {
+        seed = (seed * 31 + file.number) * 2 + (file.is_compacting ? 1 : 0);
+      }
       seed = seed * 31;
     }
     return seed;
@@ -82,6 +87,17 @@ class ModelCompactionPolicy final : public CompactionPolicy {
     }
     files.push_back(random.Pick(group.runs[pick.first].files).number);
     return files;
+  }
+  // Only rows of one file, which is in the newest of the picked runs.
+  static void TakeRows(const GroupSummary& group, Random& random, CompactionPick* pick) {
+    const FileSummary& file = random.Pick(group.runs[pick->first].files);
+    const std::string first = RowOfKey(file.smallest_key);
+    const std::string last = RowOfKey(file.largest_key);
+    if (!pick->files.empty()) pick->files = {file.number};
+    pick->rows = random.OneIn(3)   ? RowRange::StartingAt(last)
+                 : random.OneIn(2) ? RowRange::EndingAt(first)
+                                   : RowRange::RightOpen(first, last);
+    if (pick->rows.empty()) pick->rows = RowRange::Single(first);
   }
   static CompactionOutput RandomOutput(Random& random) {
     CompactionOutput output;

@@ -81,10 +81,12 @@ TEST_F(GroupFilesTest, TheStateAfterAChangeEqualsTheStateInMetadata) {
   EXPECT_EQ(before->After(change, {merged})->State().files, metadata.groups[0].files);
 }
 
-TEST_F(GroupFilesTest, TheOldestOrderIsThatOfTheRequestedFiles) {
+TEST_F(GroupFilesTest, TheOrdersAreThoseOfTheRequestedFiles) {
   const Ref<const GroupFiles> files = ThreeFiles();
-  EXPECT_EQ(files->OldestOrder({two_, three_}), 20u);
-  EXPECT_EQ(files->OldestOrder({three_}), 30u);
+  EXPECT_EQ(files->OrdersOf({two_, three_}).oldest, 20u);
+  EXPECT_EQ(files->OrdersOf({two_, three_}).newest, 30u);
+  EXPECT_EQ(files->OrdersOf({three_}).oldest, 30u);
+  EXPECT_EQ(files->OrdersOf({one_, two_}).newest, 20u);
 }
 
 TEST_F(GroupFilesTest, AHalfHasTheFilesThatOverlapItsKeyRange) {

@@ -20,6 +20,7 @@
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "background/compaction_picker.h"
+#include "background/compaction_plan.h"
 #include "background/merging_compaction.h"
 #include "background/minor_compaction.h"
 #include "base/shortcuts.h"
@@ -105,7 +106,7 @@ class RandomRuns {
   }
 
   void Step() {
-    switch (random_.Below(changes_rules_ ? 11 : 10)) {
+    switch (random_.Below(changes_rules_ ? 13 : 12)) {
       case 0:
       case 1:
         Flush();
@@ -129,7 +130,13 @@ class RandomRuns {
       case 8:
         if (random_.OneIn(3)) Reopen();
         break;
+      case 9:
+        BeginCompaction();
+        break;
       case 10:
+        EndCompaction();
+        break;
+      case 12:
         if (random_.OneIn(2)) ChangeRule();
         break;
       default:
@@ -151,21 +158,25 @@ class RandomRuns {
   }
   // The policy's pick, which must break no rule.
   std::optional<CompactionPick> Pick() {
-    absl::StatusOr<std::optional<CompactionPick>> pick = PickCompaction(tablet_.get(), 0);
-    EXPECT_OK(pick);
-    if (!pick.ok() || !pick->has_value()) return std::nullopt;
-    if ((*pick)->kind == CompactionPick::Kind::kWait) return std::nullopt;
-    return *std::move(pick);
+    absl::StatusOr<std::optional<CompactionPlan>> plan =
+        PickCompaction(tablet_.get(), 0, Reaches());
+    EXPECT_OK(plan);
+    if (!plan.ok() || !plan->has_value()) return std::nullopt;
+    if ((*plan)->pick.kind == CompactionPick::Kind::kWait) return std::nullopt;
+    return (*plan)->pick;
   }
   // Runs the policy's picks until there are none; fails if they do not end.
   void CompactUntilQuiet() {
+    while (!running_.empty()) EndCompaction();
     for (int picks = 0; const auto pick = Pick(); ++picks) {
       ASSERT_LT(picks, 200) << script_;
       Compact(pick);
     }
   }
+  // Ends those that run, too.
   void Reopen() {
     Flush();
+    running_.clear();
     script_ += "reopen\n";
     const std::string runs = RunsText();
     OpenTablet();
@@ -173,11 +184,13 @@ class RandomRuns {
   }
   void CompactAll() {
     Flush();
+    running_.clear();
     Compact(CompactionPick{.first = 0, .count = SIZE_MAX}, /*rewrite_all=*/true);
     ASSERT_LE(Runs().size(), 1u);
   }
   uint64_t bytes_moved() const { return bytes_moved_; }
   uint64_t bytes_dropped() const { return bytes_dropped_; }
+  uint64_t most_running() const { return most_running_; }
 
  private:
   TableSchema RandomSchema() {
@@ -232,7 +245,7 @@ class RandomRuns {
     family.ChangeRule(rule, sequences_.Take(1), clock_.Now());
     model_.UpdateFamily(family.name, {.gc = rule}, sequences_.last(), clock_.micros());
     absl::StrAppend(&script_, "at ", sequences_.last(), ", time ", clock_.micros(), ", family ",
-                    family.name, " drops ", Describe(rule), "\n");
+                    family.name, " drops ", bigtable::Describe(rule), "\n");
     DoSomething();
     family.held = false;
     SetLayout();
@@ -296,7 +309,15 @@ class RandomRuns {
     const size_t runs = Runs().size();
     if (runs == 0) return std::nullopt;
     const size_t first = random_.Below(runs);
-    return CompactionPick{.first = first, .count = 1 + random_.Below(runs - first)};
+    return CompactionPick{
+        .first = first, .count = 1 + random_.Below(runs - first), .rows = RandomRows()};
+  }
+  RowRange RandomRows() {
+    if (!random_.OneIn(3)) return RowRange();
+    const std::string begin = random_.OneIn(4) ? "" : absl::StrCat("r", random_.Below(rows_));
+    if (random_.OneIn(4)) return RowRange::StartingAt(begin);
+    const std::string last = absl::StrCat("r", random_.Below(rows_));
+    return begin > last ? RowRange::Single(last) : RowRange::Closed(begin, last);
   }
   std::optional<CompactionPick> RandomPush() {
     const std::vector<SortedRun> runs = Runs();
@@ -306,13 +327,53 @@ class RandomRuns {
     return CompactionPick{.kind = CompactionPick::Kind::kPush,
                           .first = first,
                           .count = 2,
-                          .files = {file->info().file_number}};
+                          .files = {file->info().file_number},
+                          .rows = RandomRows()};
   }
   void Compact(const std::optional<CompactionPick>& pick, bool rewrite_all = false) {
     if (!pick.has_value()) return;
-    absl::StrAppend(&script_, "compact, kind ", static_cast<int>(pick->kind), ", runs ",
-                    pick->first, " + ", pick->count, "\n");
-    MergingCompaction compaction(tablet_.get(), 0, *pick, rewrite_all);
+    CompactionPlan plan = PlanOf(TabletMoment(*tablet_), 0, *pick, rewrite_all);
+    if (!IsApart(plan)) return;
+    script_ += "at once, ";
+    Run(std::move(plan));
+  }
+  // Plans one that takes effect later.
+  void BeginCompaction() {
+    const std::optional<CompactionPick> pick = random_.OneIn(3)   ? Pick()
+                                               : random_.OneIn(2) ? RandomMerge()
+                                                                  : RandomPush();
+    if (!pick.has_value()) return;
+    CompactionPlan plan = PlanOf(TabletMoment(*tablet_), 0, *pick);
+    if (plan.IsEmpty() || !IsApart(plan)) return;
+    absl::StrAppend(&script_, "begin ", Describe(plan), "\n");
+    running_.push_back(std::move(plan));
+    most_running_ = std::max<uint64_t>(most_running_, running_.size());
+  }
+  void EndCompaction() {
+    if (running_.empty()) return;
+    const size_t i = random_.Below(running_.size());
+    CompactionPlan plan = std::move(running_[i]);
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+    Run(std::move(plan));
+  }
+  std::vector<CompactionReach> Reaches() const {
+    std::vector<CompactionReach> reaches;
+    for (const CompactionPlan& plan : running_) reaches.push_back(plan.reach);
+    return reaches;
+  }
+  bool IsApart(const CompactionPlan& plan) const {
+    return std::none_of(running_.begin(), running_.end(), [&](const CompactionPlan& running) {
+      return running.reach.Meets(plan.reach);
+    });
+  }
+  static std::string Describe(const CompactionPlan& plan) {
+    return absl::StrCat("compaction of kind ", static_cast<int>(plan.pick.kind), ", runs ",
+                        plan.pick.first, " + ", plan.pick.count, ", orders ", plan.reach.oldest,
+                        " to ", plan.reach.newest);
+  }
+  void Run(CompactionPlan plan) {
+    absl::StrAppend(&script_, Describe(plan), "\n");
+    MergingCompaction compaction(tablet_.get(), 0, std::move(plan));
     ASSERT_OK(compaction.Run(nullptr));
     bytes_moved_ += compaction.outcome().bytes_moved;
     bytes_dropped_ += compaction.outcome().bytes_dropped;
@@ -376,6 +437,8 @@ class RandomRuns {
   bool changes_rules_ = false;
   TableLayout layout_;
   std::shared_ptr<Tablet> tablet_;
+  std::vector<CompactionPlan> running_;
+  uint64_t most_running_ = 0;
   uint64_t bytes_moved_ = 0;
   uint64_t bytes_dropped_ = 0;
   std::string script_;
@@ -383,7 +446,7 @@ class RandomRuns {
 
 TEST(RandomRunsTest, ReadsDoNotDependOnTheRuns) {
   const ScopedMergePart parts(1);
-  uint64_t runs = 0, moved = 0, dropped = 0;
+  uint64_t runs = 0, moved = 0, dropped = 0, most_running = 0;
   ForEachSeed(kSlow ? 20 : 200, [&](uint64_t seed) {
     RandomRuns tablet(seed);
     for (int i = 0; i < 150 && !testing::Test::HasFailure(); ++i) {
@@ -402,10 +465,12 @@ TEST(RandomRunsTest, ReadsDoNotDependOnTheRuns) {
     ++runs;
     moved += tablet.bytes_moved();
     dropped += tablet.bytes_dropped();
+    most_running = std::max(most_running, tablet.most_running());
   });
   if (runs < 20) return;  // a few runs may not cover all of it
   EXPECT_EQ(moved > 0, Shortcuts().Has(Shortcut::kMovedFiles));
   EXPECT_GT(dropped, 0u);
+  EXPECT_GE(most_running, 3u);
 }
 
 }  // namespace

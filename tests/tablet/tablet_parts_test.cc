@@ -299,7 +299,8 @@ TEST_F(TabletPartsTest, AFileWhoseCellsHaveExpiredIsDropped) {
   const auto pick = [&](CompactionStyle style) {
     layout.groups[0].options.compaction = style;
     server_->SetLayout(tablet_.get(), std::make_shared<const TableLayout>(layout));
-    return PickCompaction(tablet_.get(), 0).value();
+    const auto plan = PickCompaction(tablet_.get(), 0).value();
+    return plan.has_value() ? std::optional(plan->pick) : std::nullopt;
   };
   EXPECT_EQ(pick(CompactionStyle::kNone), std::nullopt);
   for (const CompactionStyle style :
@@ -327,7 +328,8 @@ TEST_F(TabletPartsTest, OnlyAFileThatGetsAnotherOrderIsMoved) {
       ASSERT_NO_FATAL_FAILURE(Flush());
     }
     ASSERT_EQ(tablet_->Version()->groups()[0].runs.size(), 2u);
-    MergingCompaction compaction(tablet_.get(), 0, {.first = 0, .count = 2}, false);
+    MergingCompaction compaction(tablet_.get(), 0,
+                                 PlanOf(TabletMoment(*tablet_), 0, {.first = 0, .count = 2}));
     ASSERT_OK(compaction.Run(nullptr));
     EXPECT_EQ(compaction.outcome().bytes_moved > 0, is_moved_file_newer) << lone;
     EXPECT_EQ(tablet_->Version()->groups()[0].runs.size(), 1u);
@@ -336,6 +338,35 @@ TEST_F(TabletPartsTest, OnlyAFileThatGetsAnotherOrderIsMoved) {
     ASSERT_OK(server_->DropMemtables(tablet_.get(), {}));
     tablet_->DropFiles();
   }
+}
+
+// It would write five: the merged rows, and two parts of either file.
+TEST_F(TabletPartsTest, AFailedMergeOfSomeRowsLeavesNoFiles) {
+  for (int run = 0; run < 2; ++run) {
+    for (int i = 0; i < 10; ++i) ASSERT_OK(Write(Number(i)));
+    ASSERT_NO_FATAL_FAILURE(Flush());
+  }
+  const CompactionPick pick{.count = 2, .rows = RowRange::RightOpen(Number(3), Number(7))};
+  const auto files = [&] { return file_system_.ListDirectory("/").value(); };
+  const std::vector<std::string> before = files();
+  for (uint64_t call = 1; call <= 6; ++call) {
+    MergingCompaction compaction(tablet_.get(), 0, PlanOf(TabletMoment(*tablet_), 0, pick));
+    faulty_.CountCalls({{FileCall::kNewWritableFile}, ".sst"});
+    faulty_.FailCall(call, absl::ResourceExhaustedError("no space"));
+    const absl::Status status = compaction.Run(nullptr);
+    faulty_.ClearFaults();
+    if (call == 6) {
+      EXPECT_OK(status);
+      EXPECT_EQ(compaction.outcome().files_written, 5u);
+      break;
+    }
+    EXPECT_STATUS(kResourceExhausted, "no space", status) << call;
+    EXPECT_EQ(files(), before) << call;
+  }
+  const std::vector<SortedRun> runs = tablet_->Version()->groups()[0].runs;
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].files.size(), 2u);
+  EXPECT_EQ(runs[1].files.size(), 3u);
 }
 
 // --- The state ---
