@@ -211,6 +211,10 @@ absl::Status FaultyFileSystem::RenameFile(std::string_view from, std::string_vie
   });
 }
 
+absl::Status FaultyFileSystem::LinkFile(std::string_view from, std::string_view to) {
+  return plan_->Run(FileCall::kLinkFile, from, to, [&] { return base_->LinkFile(from, to); });
+}
+
 absl::Status FaultyFileSystem::SyncFile(std::string_view path) {
   return plan_->Run(FileCall::kSyncFile, path, {}, [&] { return base_->SyncFile(path); });
 }

@@ -1,6 +1,7 @@
 #include "testing/in_memory_disk.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/status.h"
@@ -118,19 +119,25 @@ class InMemoryRandomAccessFile final : public RandomAccessFile {
   const std::string path_;
 };
 
-uint64_t TotalBytesIn(const InMemoryDirectory& directory) {
+// Bytes that have several names are counted once.
+uint64_t TotalBytesIn(const InMemoryDirectory& directory, std::set<const InMemoryBytes*>* counted) {
   uint64_t total = 0;
   for (const auto& [_, name] : directory.names) {
     const InMemoryNode& node = name.now();
-    if (node.file) total += node.file->bytes->size();
-    if (node.directory) total += TotalBytesIn(*node.directory);
+    if (node.file && counted->insert(node.file->bytes.get()).second) {
+      total += node.file->bytes->size();
+    }
+    if (node.directory) total += TotalBytesIn(*node.directory, counted);
   }
   return total;
 }
 
 }  // namespace
 
-uint64_t InMemoryDisk::TotalBytes() const { return TotalBytesIn(*names.root()); }
+uint64_t InMemoryDisk::TotalBytes() const {
+  std::set<const InMemoryBytes*> counted;
+  return TotalBytesIn(*names.root(), &counted);
+}
 
 uint64_t InMemoryDisk::FreeBytes() const {
   if (max_total_bytes == UINT64_MAX) return UINT64_MAX;  // avoids the walk for every append

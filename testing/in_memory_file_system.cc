@@ -307,6 +307,17 @@ absl::Status InMemoryFileSystem::RenameFile(std::string_view from, std::string_v
   return absl::OkStatus();
 }
 
+absl::Status InMemoryFileSystem::LinkFile(std::string_view from, std::string_view to) {
+  MutexLock lock(&disk_->mutex);
+  BT_ASSIGN_OR_RETURN(const auto file, FindFile(disk_->names, from, "link"));
+  BT_ASSIGN_OR_RETURN(const Place target, Locate(disk_->names, to, "link"));
+  if (target.node().exists()) return absl::AlreadyExistsError(Cat(to, ": link: file exists"));
+  auto linked = std::make_shared<InMemoryFile>();
+  linked->bytes = file->bytes;
+  disk_->names.Bind(target.directory.get(), target.name, {.file = linked, .directory = nullptr});
+  return absl::OkStatus();
+}
+
 absl::Status InMemoryFileSystem::SyncFile(std::string_view path) {
   MutexLock lock(&disk_->mutex);
   BT_ASSIGN_OR_RETURN(const auto file, FindFile(disk_->names, path, "open"));

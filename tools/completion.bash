@@ -2,7 +2,7 @@
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
     deleterow deletecolumn deleteallrows droprowrange lookup read count import export tablets
-    metadata split merge move stats compact resume sst verify log options'
+    metadata split merge move stats compact checkpoint resume sst verify log options'
   local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do

@@ -109,6 +109,9 @@ class Bigtable final : public Engine {
     return absl::Now();
   }
   absl::Status Close() override { return database_->Close(); }
+  absl::Status Checkpoint(const std::string& directory) override {
+    return database_->Checkpoint(directory);
+  }
   // The log is written through a mapping.
   uint64_t MappedBytesWritten() override { return database_->Statistics().log_bytes_written; }
 

@@ -85,6 +85,10 @@ class Engine {
   // that is so.
   virtual absl::StatusOr<absl::Time> WaitUntilQuiet() = 0;
   virtual absl::Status Close() = 0;
+  // Copies the database, at one moment, to a directory that does not exist, by links.
+  virtual absl::Status Checkpoint(const std::string& /*directory*/) {
+    return absl::UnimplementedError("the engine has no checkpoints");
+  }
 
   // Bytes stored into mapped files since the database was opened: writes that the kernel does not
   // count.

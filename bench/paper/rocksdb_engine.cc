@@ -14,6 +14,7 @@
 #include "engine.h"
 #include "peer_settings.h"
 #include "rocksdb/db.h"
+#include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/version.h"
 
 namespace bench {
@@ -107,6 +108,12 @@ class RocksDB final : public Engine {
   }
 
   absl::Status Close() override { return ToStatus(db_->Close()); }
+  absl::Status Checkpoint(const std::string& directory) override {
+    rocksdb::Checkpoint* made = nullptr;
+    const rocksdb::Status s = rocksdb::Checkpoint::Create(db_.get(), &made);
+    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
+    return ToStatus(s.ok() ? checkpoint->CreateCheckpoint(directory) : s);
+  }
   uint64_t MappedBytesWritten() override { return 0; }
 
  private:

@@ -475,6 +475,12 @@ bigtable_error* bigtable_database_set_observers(bigtable_database* database, con
                                                 size_t table_size, const bigtable_schema* schema,
                                                 const bigtable_call_options* options);
 
+// Makes a copy of the whole database, of one moment of the call, in another directory, which is new
+// or empty: Database::Checkpoint. AlreadyExists: there are files in it.
+bigtable_error* bigtable_database_checkpoint(bigtable_database* database, const char* directory,
+                                             size_t directory_size,
+                                             const bigtable_call_options* options);
+
 // Minor compaction: everything that was written to the table before is in SSTables, durably.
 bigtable_error* bigtable_database_flush(bigtable_database* database, const char* table,
                                         size_t table_size, const bigtable_call_options* options);

@@ -227,6 +227,27 @@ class BIGTABLE_EXPORT Database {
   // that were under way on the server that it reads.
   [[nodiscard]] absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot();
 
+  // --- Copies ---
+
+  // Makes a copy of the whole database in another directory, which Open opens like any other: with
+  // exactly the writes that were made before some moment of the call, each batch and transaction
+  // whole, and with the schemas, access lists and quotas. Durable when it returns. Writers wait
+  // only for that moment, and no memtable is flushed.
+  //
+  // The SSTables of the copy are hard links to those of this database, where the file system has
+  // them between the two directories; elsewhere they are copied. So the time depends on what is in
+  // memory and on the number of files, not on their size, and the space is shared until compactions
+  // have replaced the files here. Meanwhile these keep the files that they replace. Neither
+  // database changes what the other one has.
+  //
+  // The directory is new or empty, its parent exists, and it is outside of this database's own. It
+  // is on DatabaseOptions::file_system. AlreadyExists: there are files in it. After an error there
+  // is nothing in it, or, if the process ends meanwhile, what is there is no database, and can be
+  // removed. Unavailable: a tablet cannot be loaded. Works on a database that was opened for
+  // reading.
+  [[nodiscard]] absl::Status Checkpoint(std::string_view directory,
+                                        const CallOptions& options = {});
+
   // --- Background work ---
 
   // Minor compaction: everything that was written to the table before the call is in SSTables,

@@ -148,6 +148,12 @@ class BIGTABLE_EXPORT FileSystem {
   // Atomic: at any time `to` names either the old file or the new one. An open file keeps its
   // bytes.
   virtual absl::Status RenameFile(std::string_view from, std::string_view to) = 0;
+  // Gives a file that nobody writes any more a second name, which is free: removing one of the two
+  // leaves the other. AlreadyExists. Unimplemented: this file system cannot, or not between these
+  // directories; the caller copies the bytes instead.
+  virtual absl::Status LinkFile(std::string_view from, std::string_view /*to*/) {
+    return absl::UnimplementedError(std::string(from) + ": this file system has no links");
+  }
   // Everything in the file, whichever process wrote it, survives a crash of the machine.
   virtual absl::Status SyncFile(std::string_view path) = 0;
   // Creations, removals and renames in `path` survive a crash of the machine.

@@ -68,6 +68,9 @@ class BIGTABLE_EXPORT FileSystemWrapper : public FileSystem {
   absl::Status RenameFile(std::string_view from, std::string_view to) override {
     return base_->RenameFile(from, to);
   }
+  absl::Status LinkFile(std::string_view from, std::string_view to) override {
+    return base_->LinkFile(from, to);
+  }
   absl::Status SyncFile(std::string_view path) override { return base_->SyncFile(path); }
   absl::Status SyncDirectory(std::string_view path) override { return base_->SyncDirectory(path); }
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path,

@@ -15,7 +15,6 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
-constexpr std::string_view kAccessDirectory = "access";
 constexpr uint8_t kAccessListVersion = 1;
 
 void AppendNames(std::string* out, const Names& names) {
@@ -74,12 +73,10 @@ absl::StatusOr<AccessList> DecodeAccessList(std::string_view bytes) {
   return list;
 }
 
-std::string AccessListStore::FileOf(std::string_view name) {
-  return Cat(kAccessDirectory, "/", name);
-}
+std::string AccessListStore::FileOf(std::string_view name) { return Cat(kDirectory, "/", name); }
 
 absl::StatusOr<std::vector<std::string>> AccessListStore::Names(const CallLimits& limits) const {
-  return session_->List(kAccessDirectory, limits);
+  return session_->List(kDirectory, limits);
 }
 
 absl::Status AccessListStore::NoList(std::string_view name, const CallLimits& limits) const {

@@ -32,6 +32,8 @@ absl::StatusOr<AccessList> DecodeAccessList(std::string_view bytes);
 // Thread-safe. Writes fail once the session is lost.
 class AccessListStore {
  public:
+  static constexpr std::string_view kDirectory = "access";
+
   // `session` outlives this.
   explicit AccessListStore(LockSession* session) : session_(session) {}
 

@@ -98,6 +98,7 @@ class DatabaseBackend {
   virtual absl::Status Apply(const WriteBatch& batch, const WriteOptions& options) = 0;
   virtual absl::StatusOr<Transaction> BeginTransaction(const CallOptions& options) = 0;
   virtual absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() = 0;
+  virtual absl::Status Checkpoint(std::string_view directory, const CallOptions& options) = 0;
 
   virtual absl::Status Flush(std::string_view table, const CallOptions& options) = 0;
   virtual absl::Status Compact(std::string_view table, const CallOptions& options) = 0;

@@ -147,6 +147,14 @@ bigtable_error* bigtable_database_set_gc_rule(bigtable_database* database, const
                                        {.gc = bigtable::RuleOf(rule)}, OptionsOf(options)));
 }
 
+bigtable_error* bigtable_database_checkpoint(bigtable_database* database, const char* directory,
+                                             size_t directory_size,
+                                             const bigtable_call_options* options) {
+  BT_C_CHECK_NOT_NULL({"database", database}, {"directory", directory, directory_size});
+  return ToError(
+      database->database->Checkpoint(View(directory, directory_size), OptionsOf(options)));
+}
+
 bigtable_error* bigtable_database_flush(bigtable_database* database, const char* table,
                                         size_t table_size, const bigtable_call_options* options) {
   BT_C_CHECK_NOT_NULL({"database", database}, {"table", table, table_size});

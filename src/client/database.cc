@@ -172,6 +172,10 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> Database::TakeSnapshot() {
   return backend_->TakeSnapshot();
 }
 
+absl::Status Database::Checkpoint(std::string_view directory, const CallOptions& options) {
+  return backend_->Checkpoint(directory, options);
+}
+
 absl::Status Database::Flush(std::string_view table, const CallOptions& options) {
   return backend_->Flush(table, options);
 }

@@ -20,6 +20,7 @@
 #include "transaction/observed_write.h"
 #include "transaction/observers.h"
 #include "transaction/transaction_impl.h"
+#include "transfer/checkpoint.h"
 
 namespace bigtable {
 
@@ -413,6 +414,22 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> EmbeddedDatabase::TakeSnapshot()
   snapshots->AddUser();
   auto snapshot = std::make_shared<const SnapshotImpl>(snapshots, snapshots->Take(), true);
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
+}
+
+absl::Status EmbeddedDatabase::Checkpoint(std::string_view directory, const CallOptions& options) {
+  BT_ENTER();
+  const DatabaseImpl::Parts& parts = impl_->parts;
+  CallLimits limits = LimitsOf(options);
+  limits.given_up = &parts.closing->is_closing;
+  const CheckpointParts of_checkpoint = {.image = {.servers = impl_->cluster->servers(),
+                                                   .sequences = parts.sequences,
+                                                   .session = impl_->session.get(),
+                                                   .clock = parts.clock},
+                                         .storage = parts.storage,
+                                         .budget = parts.budget,
+                                         .info_log = parts.info_log};
+  const absl::Status written = WriteCheckpoint(of_checkpoint, directory, limits);
+  return parts.closing->is_closing && !written.ok() ? impl_->ClosedError() : written;
 }
 
 // --- Background work ---

@@ -97,6 +97,7 @@ class EmbeddedDatabase final : public DatabaseBackend {
   absl::Status Apply(const WriteBatch& batch, const WriteOptions& options) override;
   absl::StatusOr<Transaction> BeginTransaction(const CallOptions& options) override;
   absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() override;
+  absl::Status Checkpoint(std::string_view directory, const CallOptions& options) override;
 
   absl::Status Flush(std::string_view table, const CallOptions& options) override;
   absl::Status Compact(std::string_view table, const CallOptions& options) override;

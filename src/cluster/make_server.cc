@@ -45,10 +45,12 @@ TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) 
 // The last tablet to drop its reference to a file deletes the file.
 void ReleaseFile(ClusterStorage* storage, InfoLog* info_log, uint64_t number) {
   if (!storage->shared_files.Release(number)) return;
-  // The sweep may have removed the file meanwhile.
-  const absl::Status removed = storage->files->Remove(storage->directory.sstable(number));
-  if (removed.ok() || absl::IsNotFound(removed)) return;
-  info_log->Warning("an obsolete SSTable was not removed: ", ToStd(removed.message()));
+  storage->leases.Remove([storage, info_log, number] {
+    // The sweep may have removed the file meanwhile.
+    const absl::Status removed = storage->files->Remove(storage->directory.sstable(number));
+    if (removed.ok() || absl::IsNotFound(removed)) return;
+    info_log->Warning("an obsolete SSTable was not removed: ", ToStd(removed.message()));
+  });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cluster/directory.h"
 #include "filesystem/file_pool.h"
 #include "sstable/open_tables.h"
+#include "tablet/file_leases.h"
 #include "tablet/file_numbers.h"
 #include "tablet/shared_files.h"
 
@@ -32,6 +33,7 @@ struct ClusterStorage {
   FileSystem* const file_system;
   FileNumbers file_numbers;
   SharedFiles shared_files;
+  FileLeases leases;
   // Null until the directory is locked. Released after the files are closed.
   std::unique_ptr<FileLock> directory_lock;
   const std::shared_ptr<FilePool> files;  // the SSTables; readers may keep it

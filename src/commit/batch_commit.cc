@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "commit/read_check.h"
+#include "commit/server_turns.h"
 #include "monitoring/thread_calls.h"
 #include "read/row_ranges.h"
 #include "rpc/row_conflict.h"
@@ -33,21 +34,9 @@ bool BatchCommit::Run(absl::Span<Write* const> writes, const CallLimits& limits,
   servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
   ABSL_ASSERT(!servers.empty() && "a batch without servers has no turn");
   for (GroupWriter* const server : servers) servers_.push_back({.writer = server});
-  return TakeTurns(0, limits, stall_timeout);
-}
-
-bool BatchCommit::TakeTurns(size_t i, const CallLimits& limits, absl::Duration stall_timeout) {
-  if (i == servers_.size()) {
-    // An exception would leave a part of the batches behind, of which others wait for the rest.
-    [&]() noexcept { CommitInTurns(); }();
-    return true;
-  }
-  CallLimits of_turn = limits;
-  if (i > 0) of_turn.deadline = std::min(limits.deadline, Deadline::In(stall_timeout));
-  awaited_ = servers_[i].writer;
-  bool is_committed = false;
-  const auto take_others = [&] { is_committed = TakeTurns(i + 1, limits, stall_timeout); };
-  return servers_[i].writer->queue()->RunExclusive(take_others, of_turn).ok() && is_committed;
+  // An exception would leave a part of the batches behind, of which others wait for the rest.
+  return RunInTurns(
+      servers, limits, stall_timeout, [&]() noexcept { CommitInTurns(); }, &awaited_);
 }
 
 void BatchCommit::CommitInTurns() {

@@ -118,9 +118,6 @@ class BatchCommit {
     SequenceNumber applied = 0;              // the last number in the memtables
   };
 
-  // Runs CommitInTurns in a turn at each server from the i-th on. All threads that have several
-  // turns take them in one order.
-  bool TakeTurns(size_t i, const CallLimits& limits, absl::Duration stall_timeout);
   void CommitInTurns();
 
   // Step 1.

@@ -102,6 +102,9 @@ class EmbeddedOnlyCalls : public DatabaseBackend {
   absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() final {
     return NotConnectedError("Database::TakeSnapshot");
   }
+  absl::Status Checkpoint(std::string_view /*directory*/, const CallOptions& /*options*/) final {
+    return NotConnectedError("Database::Checkpoint");
+  }
   absl::Status Flush(std::string_view /*table*/, const CallOptions& /*options*/) final {
     return NotConnectedError("Database::Flush");
   }

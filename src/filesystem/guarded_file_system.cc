@@ -82,6 +82,11 @@ absl::Status GuardedFileSystem::RenameFile(std::string_view from, std::string_vi
   return base_->RenameFile(from, to);
 }
 
+absl::Status GuardedFileSystem::LinkFile(std::string_view from, std::string_view to) {
+  BT_RETURN_IF_ERROR(Check());
+  return Explained(base_->LinkFile(from, to));
+}
+
 // --- Other calls ---
 
 absl::StatusOr<std::unique_ptr<RandomAccessFile>> GuardedFileSystem::NewRandomAccessFile(

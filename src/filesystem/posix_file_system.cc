@@ -125,6 +125,26 @@ absl::Status PosixFileSystem::RenameFile(std::string_view from, std::string_view
   return PosixError(from, Cat("rename to ", to), errno);
 }
 
+absl::Status PosixFileSystem::LinkFile(std::string_view from, std::string_view to) {
+  const PosixPath source = Find(from);
+  const PosixPath target = Find(to);
+  if (::linkat(source.directory(), source.name(), target.directory(), target.name(), 0) == 0) {
+    return absl::OkStatus();
+  }
+  switch (const int error = errno) {
+    case EXDEV:
+    case EPERM:
+    case EMLINK:
+    case ENOSYS:
+    case EOPNOTSUPP:
+      return absl::UnimplementedError(PosixError(from, Cat("link to ", to), error).message());
+    case EEXIST:
+      return PosixError(to, "link", error);
+    default:
+      return PosixError(from, Cat("link to ", to), error);
+  }
+}
+
 absl::Status PosixFileSystem::SyncFile(std::string_view path) {
   uint64_t size = 0;
   BT_ASSIGN_OR_RETURN(const Fd fd, OpenRegularFile(Find(path), O_RDONLY, &size));

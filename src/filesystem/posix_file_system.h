@@ -46,6 +46,7 @@ class PosixFileSystem final : public FileSystem {
   absl::Status RemoveDirectory(std::string_view path) override;
   absl::Status RemoveFile(std::string_view path) override;
   absl::Status RenameFile(std::string_view from, std::string_view to) override;
+  absl::Status LinkFile(std::string_view from, std::string_view to) override;
   absl::Status SyncFile(std::string_view path) override;
   absl::Status SyncDirectory(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;

@@ -12,10 +12,9 @@
 namespace bigtable {
 namespace {
 
-constexpr std::string_view kDirectory = "schema";
 constexpr size_t kMostKnown = 32 << 10;  // decoded schemas; then all are forgotten
 
-std::string FileOf(std::string_view table) { return Cat(kDirectory, "/", table); }
+std::string FileOf(std::string_view table) { return Cat(SchemaStore::kDirectory, "/", table); }
 
 }  // namespace
 

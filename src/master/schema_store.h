@@ -48,6 +48,8 @@ absl::Status NoTableError(std::string_view table, const Tables& tables, NameOf n
 // Thread-safe. Nothing is written once the session is lost.
 class SchemaStore {
  public:
+  static constexpr std::string_view kDirectory = "schema";
+
   // `session` outlives this, and nobody else takes its events.
   explicit SchemaStore(LockSession* session) : session_(session) {}
 

@@ -37,6 +37,7 @@ absl::Status Sweeper::SweepFiles(const CallLimits& limits) {
   for (const std::string& name : names) {
     const auto number = DatabaseDirectory::SSTableNumber(name);
     if (!number.has_value() || *number > settled || named.contains(*number)) continue;
+    if (storage_->leases.is_held()) continue;  // a later sweep removes it
     context_->info_log->Info("removing ", name, ", which no table names");
     // Its last tablet may be removing it too. If readers still use it, the last reader removes it.
     const absl::Status removed = storage_->files->Remove(directory.sstable(*number));

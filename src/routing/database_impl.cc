@@ -57,6 +57,8 @@ void DatabaseImpl::TakeParts() {
            .quotas = &environment->quotas,
            .batch_writer = environment->batches.writer.get(),
            .background = &environment->background,
+           .storage = &environment->storage,
+           .closing = &environment->closing,
            .info_log = &environment->info_log};
   option_changes = std::make_unique<OptionChanges>(
       OptionChanges::Parts{.opened = &environment->options,

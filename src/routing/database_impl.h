@@ -25,8 +25,10 @@
 #include "base/info_log.h"
 #include "base/mutex.h"
 #include "base/sequence.h"
+#include "cluster/closing_state.h"
 #include "cluster/cluster.h"
 #include "cluster/live_options.h"
+#include "cluster/storage.h"
 #include "cluster/unserved_tablets.h"
 #include "commit/batch_writer.h"
 #include "filesystem/guarded_file_system.h"
@@ -55,6 +57,8 @@ class DatabaseImpl {
     QuotaControl* quotas = nullptr;
     BatchWriter* batch_writer = nullptr;
     BackgroundWork* background = nullptr;  // of the servers
+    ClusterStorage* storage = nullptr;
+    const ClosingState* closing = nullptr;
     InfoLog* info_log = nullptr;
   };
 

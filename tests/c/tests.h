@@ -24,6 +24,7 @@
   DO(InvalidOperationsAreReported)                      \
   DO(ABatchHasAnErrorForEachMutation)                   \
   DO(CallsEndAtTheirTimeoutsAndIfCancelled)             \
+  DO(ACheckpointIsADatabase)                            \
   DO(TextHasAnyBytes)                                   \
   DO(ARowHasItsCellsInOrder)                            \
   DO(AStreamReturnsTheRowsOfASet)                       \

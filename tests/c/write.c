@@ -183,3 +183,23 @@ void CallsEndAtTheirTimeoutsAndIfCancelled(const char* directory) {
   bigtable_write_options_free(write);
   CloseFixture(&fixture);
 }
+
+void ACheckpointIsADatabase(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "r", 1, "before");
+  char copy[1024];
+  EXPECT(strlen(directory) + 6 < sizeof(copy));
+  strcat(strcpy(copy, directory), "-copy");
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument directory",
+               bigtable_database_checkpoint(fixture.database, NULL, 1, NULL));
+  EXPECT_OK(bigtable_database_checkpoint(fixture.database, copy, strlen(copy), NULL));
+  EXPECT_ERROR(BIGTABLE_ALREADY_EXISTS, "there are files",
+               bigtable_database_checkpoint(fixture.database, copy, strlen(copy), NULL));
+  WriteCell(fixture.table, "s", 1, "after");
+  CloseFixture(&fixture);
+
+  fixture = OpenFixture(copy);
+  EXPECT(CountCells(fixture.table, "r") == 1);
+  EXPECT(CountCells(fixture.table, "s") == 0);
+  CloseFixture(&fixture);
+}

@@ -354,6 +354,25 @@ TEST_P(FileSystemContract, OnlyAnEmptyDirectoryIsRemoved) {
   EXPECT_FALSE(fs_.FileExists(Path("d")));
 }
 
+TEST_P(FileSystemContract, ALinkIsASecondNameOfTheBytes) {
+  EXPECT_OK(fs_.CreateDirectory(Path("d")));
+  Put("from", "bytes");
+  Put("other", "others");
+  ExpectError(fs_.LinkFile(Path("from"), Path("other")), absl::StatusCode::kAlreadyExists,
+              Path("other"));
+  EXPECT_EQ(Get("other"), "others");
+  ExpectError(fs_.LinkFile(Path("missing"), Path("d/to")), absl::StatusCode::kNotFound,
+              Path("missing"));
+  EXPECT_OK(fs_.LinkFile(Path("from"), Path("d/to")));
+  EXPECT_OK(fs_.SyncDirectory(Path("d")));
+  EXPECT_EQ(Get("d/to"), "bytes");
+  EXPECT_OK(fs_.RemoveFile(Path("from")));
+  EXPECT_EQ(Get("d/to"), "bytes");
+  // The name is free again, for a file of its own.
+  Put("from", "new");
+  EXPECT_EQ(Get("d/to"), "bytes");
+}
+
 TEST_P(FileSystemContract, RenameReplacesAndMovesBetweenDirectories) {
   EXPECT_OK(fs_.CreateDirectory(Path("d")));
   Put("from", "new");

@@ -43,6 +43,10 @@ TEST(FileSystemWrapperTest, PassesEachCallOn) {
   expect_one_more("SyncFile");
   ASSERT_OK(wrapper.RenameFile("/d/a", "/d/b"));
   expect_one_more("RenameFile");
+  ASSERT_OK(wrapper.LinkFile("/d/b", "/d/c"));
+  expect_one_more("LinkFile");
+  ASSERT_OK(wrapper.RemoveFile("/d/c"));
+  expect_one_more("RemoveFile");
   ASSERT_OK(wrapper.SyncDirectory("/d"));
   expect_one_more("SyncDirectory");
   ASSERT_OK_AND_ASSIGN(const std::string text, wrapper.ReadFile("/d/b"));

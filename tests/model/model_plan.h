@@ -55,6 +55,7 @@ enum class StepKind {
   kExhaustStorage,
   kReopen,
   kReopenReadOnly,
+  kContinueWithCopy,
   kCrash,
 };
 
@@ -138,6 +139,7 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
       {StepKind::kExhaustStorage, 12},
       {StepKind::kReopen, 10},
       {StepKind::kReopenReadOnly, 4},
+      {StepKind::kContinueWithCopy, 4},
       {StepKind::kCrash, 10},
   };
   const auto weight_of = [&settings](const std::pair<StepKind, int>& kind) {

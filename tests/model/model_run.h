@@ -38,6 +38,7 @@ class ModelRun : public ModelQuotaSteps {
       memory_ = std::make_unique<InMemoryFileSystem>();
       path_ = "/db";
     }
+    first_path_ = path_;
     Open(random);
     if (ok() && plan.settings.observers) CreateTable(random, kModelIndexTable);
     if (ok()) CreateTable(random, "t0");
@@ -192,6 +193,9 @@ class ModelRun : public ModelQuotaSteps {
       case StepKind::kReopenReadOnly:
         ReopenReadOnly(random);
         break;
+      case StepKind::kContinueWithCopy:
+        ContinueWithCopy(random);
+        break;
       case StepKind::kCrash:
         Crash(random);
         break;
@@ -276,6 +280,20 @@ class ModelRun : public ModelQuotaSteps {
     Open(random);
     if (ok()) CompareAll();
   }
+  // The copy takes the place of the database, which changes meanwhile.
+  void ContinueWithCopy(Random& random) {
+    const std::string path = Cat(first_path_, "-", ++copies_);
+    Log(Cat("Checkpoint, continue with ", path));
+    Forget();
+    if (!Check(database_->Checkpoint(path), "Checkpoint")) return;
+    if (random.OneIn(2) && !model_.tables.empty()) {
+      Check(database_->DeleteTable(model_.tables.begin()->first), "DeleteTable");
+    }
+    if (!Close(random)) return;
+    path_ = path;
+    Open(random);
+    if (ok()) CompareAll();
+  }
   void ReopenReadOnly(Random& random) {
     Log("Reopen, read-only at first");
     if (!Close(random)) return;
@@ -310,6 +328,8 @@ class ModelRun : public ModelQuotaSteps {
   std::optional<TempDirectory> directory_;  // either directory_ or memory_ is used
   std::unique_ptr<InMemoryFileSystem> memory_;
   std::string path_;
+  std::string first_path_;
+  int copies_ = 0;
   InMemoryFileSystem recording_files_;
   int recordings_ = 0;
   std::unique_ptr<FaultyNetwork> network_;  // of the current opening of the database

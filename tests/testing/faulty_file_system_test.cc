@@ -55,7 +55,9 @@ absl::Status CallEverything(FaultyFileSystem* fs) {
   first.Update(fs->ListDirectory("/d").status());
   first.Update(fs->LockFile("/d/LOCK", FileSystem::LockMode::kExclusive).status());
   first.Update(fs->RenameFile("/d/f", "/d/g"));
+  first.Update(fs->LinkFile("/d/g", "/d/h"));
   first.Update(fs->SyncDirectory("/d"));
+  first.Update(fs->RemoveFile("/d/h"));
   first.Update(fs->RemoveFile("/d/g"));
   first.Update(fs->RemoveFile("/d/log"));
   first.Update(fs->RemoveFile("/d/LOCK"));
@@ -65,13 +67,13 @@ absl::Status CallEverything(FaultyFileSystem* fs) {
 
 TEST_F(FaultyFileSystemTest, CountsEveryCallThatCanFail) {
   ASSERT_TRUE(CallEverything(&fs_).ok());
-  EXPECT_EQ(fs_.calls(), 21u);
+  EXPECT_EQ(fs_.calls(), 23u);
   fs_.FileExists("/d");
-  EXPECT_EQ(fs_.calls(), 21u);
+  EXPECT_EQ(fs_.calls(), 23u);
 }
 
 TEST_F(FaultyFileSystemTest, TheNthCallFailsForEachN) {
-  for (uint64_t n = 1; n <= 21; ++n) {
+  for (uint64_t n = 1; n <= 23; ++n) {
     InMemoryFileSystem base;
     FaultyFileSystem fs(&base);
     fs.FailCall(n, kBroken);

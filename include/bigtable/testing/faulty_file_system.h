@@ -57,13 +57,15 @@ enum class FileCall {
   kRemoveDirectory,
   kRemoveFile,
   kRenameFile,
+  kLinkFile,
   kSyncFile,
   kSyncDirectory,
   kLockFile,
 };
 
 // Selects the calls for a count, a fault or a stall: those of one of the kinds whose path (for a
-// rename, either path) contains the text, and which the thread makes. An empty field matches all.
+// rename or link, either path) contains the text, and which the thread makes. An empty field
+// matches all.
 struct FileCallFilter {
   std::vector<FileCall> kinds;
   std::string path_contains;
@@ -140,6 +142,7 @@ class FaultyFileSystem final : public FileSystem {
   absl::Status RemoveDirectory(std::string_view path) override;
   absl::Status RemoveFile(std::string_view path) override;
   absl::Status RenameFile(std::string_view from, std::string_view to) override;
+  absl::Status LinkFile(std::string_view from, std::string_view to) override;
   absl::Status SyncFile(std::string_view path) override;
   absl::Status SyncDirectory(std::string_view path) override;
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;

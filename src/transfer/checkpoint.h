@@ -1,0 +1,39 @@
+// Database::Checkpoint: a copy of a database in another directory, of one moment, while it is
+// written to.
+//
+//   lease on the files -> image (database_image.h) -> links to the SSTables, or copies of them ->
+//   SSTables of what was in memtables -> METADATA and the root (new_database.h)
+//
+// Nothing of the database changes: no memtable is rotated, and no flush or compaction waits.
+#ifndef BIGTABLE_TRANSFER_CHECKPOINT_H_
+#define BIGTABLE_TRANSFER_CHECKPOINT_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+#include "bigtable/memory_budget.h"
+
+#include "base/call_limits.h"
+#include "base/info_log.h"
+#include "cluster/storage.h"
+#include "transfer/database_image.h"
+
+namespace bigtable {
+
+struct CheckpointParts {
+  ImageParts image;
+  ClusterStorage* storage = nullptr;
+  std::shared_ptr<MemoryBudget> budget;
+  InfoLog* info_log = nullptr;
+};
+
+// Errors of NewDatabase::Begin and TakeImage, of files, and of the limits: then nothing is left in
+// `directory`.
+absl::Status WriteCheckpoint(const CheckpointParts& parts, std::string_view directory,
+                             const CallLimits& limits);
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_TRANSFER_CHECKPOINT_H_

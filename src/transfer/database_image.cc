@@ -1,0 +1,146 @@
+#include "transfer/database_image.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+#include "admission/access_list_store.h"
+#include "admission/quota_store.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "cluster/server_role.h"
+#include "commit/group_writer.h"
+#include "commit/server_turns.h"
+#include "master/schema_store.h"
+
+namespace bigtable {
+namespace {
+
+using ServiceFiles = std::map<std::string, LockServiceFile>;
+
+absl::StatusOr<ServiceFiles> ReadFiles(LockSession* session, const CallLimits& limits) {
+  std::vector<std::string> names = {std::string(QuotaStore::kFile)};
+  for (const std::string_view directory : {SchemaStore::kDirectory, AccessListStore::kDirectory}) {
+    BT_ASSIGN_OR_RETURN(const std::vector<std::string> in, session->List(directory, limits));
+    for (const std::string& name : in) names.push_back(Cat(directory, "/", name));
+  }
+  ServiceFiles files;
+  for (const std::string& name : names) {
+    absl::StatusOr<LockServiceFile> file = session->Read(name, limits);
+    if (absl::IsNotFound(file.status())) continue;  // removed since they were listed
+    BT_RETURN_IF_ERROR(file.status());
+    files[name] = *std::move(file);
+  }
+  return files;
+}
+
+bool AreSame(const ServiceFiles& before, const ServiceFiles& after) {
+  return std::equal(before.begin(), before.end(), after.begin(), after.end(),
+                    [](const auto& a, const auto& b) {
+                      // Files of an old format all have the same generation.
+                      return a.first == b.first && a.second.generation == b.second.generation &&
+                             a.second.contents == b.second.contents;
+                    });
+}
+
+// The tablets of all tables, by table.
+struct Pinned {
+  SequenceNumber sequence = 0;
+  bool are_serving = true;  // false: a server has lost its lock, and is replaced
+  std::map<uint64_t, std::vector<DatabaseImage::TabletImage>> tablets;
+};
+
+// Takes a turn at all servers.
+absl::StatusOr<Pinned> PinAll(const ImageParts& parts, const CallLimits& limits) {
+  // As BatchWriter, which grows from here too: a server that is only slow gives a turn in the end.
+  constexpr absl::Duration kStallTimeout = absl::Milliseconds(2);
+  const std::vector<std::shared_ptr<ServerHost>> hosts = parts.servers->OfRole(ServerRole::kUser);
+  std::vector<GroupWriter*> writers;
+  writers.reserve(hosts.size());
+  for (const auto& host : hosts) writers.push_back(&host->server()->writer());
+  std::sort(writers.begin(), writers.end(), std::less<>());
+
+  Pinned pinned;
+  const auto pin = [&] {
+    pinned.sequence = parts.sequences->last();
+    for (const auto& host : hosts) {
+      const std::vector<std::shared_ptr<Tablet>> tablets = host->server()->tablets().All();
+      if (!tablets.empty() && !host->server()->state().serving()) pinned.are_serving = false;
+      for (const std::shared_ptr<Tablet>& tablet : tablets) {
+        if (tablet->flags().ended()) continue;
+        pinned.tablets[tablet->table_id()].push_back(
+            {tablet, tablet->Version(), tablet->writer()->last_timestamp()});
+      }
+    }
+  };
+  GroupWriter* awaited = nullptr;
+  for (absl::Duration stall_timeout = kStallTimeout;
+       !RunInTurns(writers, limits, stall_timeout, pin, &awaited); stall_timeout *= 2) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    awaited->WaitForWrites(limits).IgnoreError();
+  }
+  return pinned;
+}
+
+// The first row that no tablet has, or several; nullopt if each row has one.
+std::optional<std::string> MissingRow(std::vector<DatabaseImage::TabletImage>* tablets) {
+  std::sort(tablets->begin(), tablets->end(), [](const auto& a, const auto& b) {
+    return a.tablet->rows().begin() < b.tablet->rows().begin();
+  });
+  std::string next;
+  for (size_t i = 0; i < tablets->size(); ++i) {
+    const RowRange& rows = (*tablets)[i].tablet->rows();
+    if (rows.begin() != next) return next;
+    if (!rows.end().has_value()) return i + 1 == tablets->size() ? std::nullopt : std::optional("");
+    next = *rows.end();
+  }
+  return next;
+}
+
+// Waits until the tablet of the row is served.
+absl::Status AwaitTablet(const ImageParts& parts, uint64_t table_id, const std::string& row,
+                         const CallLimits& limits) {
+  const absl::Status waited = parts.servers->ForEachTablet(
+      table_id, RowRange::Single(row), limits, [] { return absl::OkStatus(); },
+      [](const HostedTablet&, const RowRange&) { return absl::OkStatus(); });
+  BT_RETURN_IF_ERROR(limits.Check());
+  return waited;
+}
+
+}  // namespace
+
+absl::StatusOr<DatabaseImage> TakeImage(const ImageParts& parts, const CallLimits& limits) {
+  constexpr int kMostTries = 1000;
+  constexpr absl::Duration kPause = absl::Milliseconds(10);
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    if (tries > 0) absl::SleepFor(std::min(kPause, limits.MostSleep()));
+    DatabaseImage image;
+    image.now = parts.clock->Now();
+    BT_ASSIGN_OR_RETURN(const ServiceFiles files, ReadFiles(parts.session, limits));
+    BT_ASSIGN_OR_RETURN(Pinned pinned, PinAll(parts, limits));
+    BT_ASSIGN_OR_RETURN(const ServiceFiles after, ReadFiles(parts.session, limits));
+    if (!pinned.are_serving || !AreSame(files, after)) continue;
+    image.sequence = pinned.sequence;
+    bool are_all_there = true;
+    for (const auto& [name, file] : files) {
+      image.files[name] = file.contents;
+      if (!std::string_view(name).starts_with(Cat(SchemaStore::kDirectory, "/"))) continue;
+      DatabaseImage::TableImage& table = image.tables.emplace_back();
+      BT_ASSIGN_OR_RETURN(table.layout, TableLayout::Decode(file.contents));
+      table.tablets = std::move(pinned.tablets[table.layout.table_id]);
+      const std::optional<std::string> missing = MissingRow(&table.tablets);
+      if (!missing.has_value()) continue;
+      are_all_there = false;
+      BT_RETURN_IF_ERROR(AwaitTablet(parts, table.layout.table_id, *missing, limits));
+    }
+    if (are_all_there) return image;
+  }
+  return absl::UnavailableError("tablets or schemas have changed all the time");
+}
+
+}  // namespace bigtable
