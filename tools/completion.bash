@@ -2,7 +2,7 @@
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
     deleterow deletecolumn deleteallrows droprowrange lookup read count import export tablets
-    metadata split merge move stats compact checkpoint resume sst verify log options'
+    metadata split merge move stats compact resume checkpoint backup backups restore sst verify log options'
   local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -25,7 +25,9 @@ _bigtable() {
       --tls | --plaintext | --google)
         place+=("${COMP_WORDS[i]}")
         ;;
-      --retry-for | --resume | --interval | --count | --row) ((++i)) ;;
+      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep)
+        ((++i))
+        ;;
       -*) ;;
       *)
         if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else ((++words)); fi
@@ -36,7 +38,7 @@ _bigtable() {
     mapfile -t COMPREPLY < <(compgen -W '--help --version --directory --json --escapes --quiet
       --server --project --instance --app-profile --tls --root-certificates --client-certificate
       --client-key --token-file --plaintext --google --retry-for --resume --interval --count
-      --prometheus --entries --row --verify' -- "$word")
+      --prometheus --entries --row --verify --description --delete --keep' -- "$word")
     return
   fi
   case ${COMP_WORDS[COMP_CWORD - 1]} in

@@ -1,4 +1,4 @@
-// Verbs for operators: stats, compact, checkpoint, resume.
+// Verbs for operators: stats, compact, resume.
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -24,11 +24,6 @@ absl::Status Compact(Session& session, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToWrite());
   TOOLS_RETURN_IF_ERROR(session.GetSchema(arguments.Text("TABLE")).status());
   return database->Compact(arguments.Text("TABLE"));
-}
-
-absl::Status Checkpoint(Session& session, const Arguments& arguments) {
-  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToRead());
-  return database->Checkpoint(arguments.Text("COPY"));
 }
 
 absl::Status Resume(Session& session, const Arguments&) {
@@ -162,15 +157,6 @@ std::vector<Verb> OperateVerbs() {
        .not_on_server = "the Bigtable API does not compact tables",
        .examples = {"bigtable compact webtable"},
        .run = Compact},
-      {.name = "checkpoint",
-       .summary = "Copy the whole database to a new directory, by links to its files",
-       .words = {{"COPY", "a directory that is new or empty"}},
-       .notes = "Where the file system has no hard links between the two directories, the files "
-                "are copied. The copy is a database of its own. A program that has the database "
-                "open makes copies of it itself (Database::Checkpoint).",
-       .not_on_server = "the Bigtable API has no checkpoints",
-       .examples = {"bigtable checkpoint copy"},
-       .run = Checkpoint},
       {.name = "resume",
        .summary = "Let writes continue after an error has stopped them",
        .notes =

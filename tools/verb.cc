@@ -4,8 +4,9 @@ namespace bigtable::tools {
 
 std::vector<Verb> AllVerbs() {
   std::vector<Verb> all;
-  for (const auto& group : {TableVerbs(), CellVerbs(), ReadVerbs(), TransferVerbs(), TabletVerbs(),
-                            OperateVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
+  for (const auto& group :
+       {TableVerbs(), CellVerbs(), ReadVerbs(), TransferVerbs(), TabletVerbs(), OperateVerbs(),
+        BackupVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

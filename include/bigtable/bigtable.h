@@ -3,6 +3,7 @@
 #define BIGTABLE_BIGTABLE_H_
 
 #include "bigtable/aggregate.h"
+#include "bigtable/backup_engine.h"
 #include "bigtable/call_options.h"
 #include "bigtable/call_recording.h"
 #include "bigtable/clock.h"

@@ -81,6 +81,8 @@ typedef struct bigtable_string bigtable_string;
 typedef struct bigtable_string_list bigtable_string_list;
 typedef struct bigtable_table bigtable_table;
 typedef struct bigtable_tablets bigtable_tablets;
+typedef struct bigtable_backup_engine bigtable_backup_engine;
+typedef struct bigtable_backups bigtable_backups;
 typedef struct bigtable_transaction bigtable_transaction;
 typedef struct bigtable_write_batch bigtable_write_batch;
 typedef struct bigtable_write_options bigtable_write_options;
@@ -480,6 +482,42 @@ bigtable_error* bigtable_database_set_observers(bigtable_database* database, con
 bigtable_error* bigtable_database_checkpoint(bigtable_database* database, const char* directory,
                                              size_t directory_size,
                                              const bigtable_call_options* options);
+
+// Backups in a directory of their own, of which each stores only what no earlier one has:
+// BackupEngine, on the machine's file system. One call after the other. The functions return the
+// errors of those of BackupEngine with these names.
+bigtable_error* bigtable_backup_engine_open(const char* directory, size_t directory_size,
+                                            bigtable_backup_engine** engine);
+void bigtable_backup_engine_free(bigtable_backup_engine* engine);
+// The number of the backup goes to `*id`.
+bigtable_error* bigtable_backup_engine_create(bigtable_backup_engine* engine,
+                                              bigtable_database* database, const char* description,
+                                              size_t description_size,
+                                              const bigtable_call_options* options, uint64_t* id);
+// From the oldest to the newest.
+bigtable_error* bigtable_backup_engine_list(bigtable_backup_engine* engine,
+                                            bigtable_backups** backups);
+void bigtable_backups_free(bigtable_backups* backups);
+size_t bigtable_backups_count(const bigtable_backups* backups);
+// Of the backup with this index: its number, the time in microseconds since 1970, its description,
+// the bytes of its SSTables, and of those that no earlier one had. If there are not so many: 0,
+// NULL.
+uint64_t bigtable_backups_id(const bigtable_backups* backups, size_t index);
+int64_t bigtable_backups_time(const bigtable_backups* backups, size_t index);
+const char* bigtable_backups_description(const bigtable_backups* backups, size_t index,
+                                         size_t* size);
+uint64_t bigtable_backups_bytes(const bigtable_backups* backups, size_t index);
+uint64_t bigtable_backups_new_bytes(const bigtable_backups* backups, size_t index);
+// Compares all files with their checksums.
+bigtable_error* bigtable_backup_engine_verify(bigtable_backup_engine* engine, uint64_t id,
+                                              const bigtable_call_options* options);
+bigtable_error* bigtable_backup_engine_delete(bigtable_backup_engine* engine, uint64_t id);
+// All but the newest `keep`.
+bigtable_error* bigtable_backup_engine_delete_old(bigtable_backup_engine* engine, size_t keep);
+// Makes a database in a directory that is new or empty.
+bigtable_error* bigtable_backup_engine_restore(bigtable_backup_engine* engine, uint64_t id,
+                                               const char* directory, size_t directory_size,
+                                               const bigtable_call_options* options);
 
 // Minor compaction: everything that was written to the table before is in SSTables, durably.
 bigtable_error* bigtable_database_flush(bigtable_database* database, const char* table,

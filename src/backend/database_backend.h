@@ -25,6 +25,8 @@
 #include "bigtable/transaction.h"
 #include "bigtable/write_batch.h"
 
+#include "transfer/image_copy.h"
+
 namespace bigtable {
 
 // Thread-safe. As long as its Database, whose tables it owns.
@@ -99,6 +101,8 @@ class DatabaseBackend {
   virtual absl::StatusOr<Transaction> BeginTransaction(const CallOptions& options) = 0;
   virtual absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() = 0;
   virtual absl::Status Checkpoint(std::string_view directory, const CallOptions& options) = 0;
+  // For BackupEngine.
+  virtual absl::StatusOr<CopiedImage> CopyTo(ImageTarget* target, const CallOptions& options) = 0;
 
   virtual absl::Status Flush(std::string_view table, const CallOptions& options) = 0;
   virtual absl::Status Compact(std::string_view table, const CallOptions& options) = 0;

@@ -416,20 +416,35 @@ absl::StatusOr<std::shared_ptr<const Snapshot>> EmbeddedDatabase::TakeSnapshot()
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
+CopyParts EmbeddedDatabase::OfCopies() const {
+  const DatabaseImpl::Parts& parts = impl_->parts;
+  return {.image = {.servers = impl_->cluster->servers(),
+                    .sequences = parts.sequences,
+                    .session = impl_->session.get(),
+                    .clock = parts.clock},
+          .storage = parts.storage,
+          .budget = parts.budget,
+          .info_log = parts.info_log};
+}
+
 absl::Status EmbeddedDatabase::Checkpoint(std::string_view directory, const CallOptions& options) {
   BT_ENTER();
   const DatabaseImpl::Parts& parts = impl_->parts;
   CallLimits limits = LimitsOf(options);
   limits.given_up = &parts.closing->is_closing;
-  const CheckpointParts of_checkpoint = {.image = {.servers = impl_->cluster->servers(),
-                                                   .sequences = parts.sequences,
-                                                   .session = impl_->session.get(),
-                                                   .clock = parts.clock},
-                                         .storage = parts.storage,
-                                         .budget = parts.budget,
-                                         .info_log = parts.info_log};
-  const absl::Status written = WriteCheckpoint(of_checkpoint, directory, limits);
+  const absl::Status written = WriteCheckpoint(OfCopies(), directory, limits);
   return parts.closing->is_closing && !written.ok() ? impl_->ClosedError() : written;
+}
+
+absl::StatusOr<CopiedImage> EmbeddedDatabase::CopyTo(ImageTarget* target,
+                                                     const CallOptions& options) {
+  BT_ENTER();
+  const DatabaseImpl::Parts& parts = impl_->parts;
+  CallLimits limits = LimitsOf(options);
+  limits.given_up = &parts.closing->is_closing;
+  absl::StatusOr<CopiedImage> copied = CopyImage(OfCopies(), target, limits);
+  if (parts.closing->is_closing && !copied.ok()) return impl_->ClosedError();
+  return copied;
 }
 
 // --- Background work ---

@@ -29,6 +29,7 @@
 #include "routing/database_impl.h"
 #include "schema/table_layout.h"
 #include "transaction/transaction_domain.h"
+#include "transfer/image_copy.h"
 
 namespace bigtable {
 
@@ -98,6 +99,7 @@ class EmbeddedDatabase final : public DatabaseBackend {
   absl::StatusOr<Transaction> BeginTransaction(const CallOptions& options) override;
   absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() override;
   absl::Status Checkpoint(std::string_view directory, const CallOptions& options) override;
+  absl::StatusOr<CopiedImage> CopyTo(ImageTarget* target, const CallOptions& options) override;
 
   absl::Status Flush(std::string_view table, const CallOptions& options) override;
   absl::Status Compact(std::string_view table, const CallOptions& options) override;
@@ -120,6 +122,7 @@ class EmbeddedDatabase final : public DatabaseBackend {
   };
 
   explicit EmbeddedDatabase(std::shared_ptr<DatabaseImpl> impl);
+  CopyParts OfCopies() const;
   // After the last call.
   void EndRecording() const;
   // What a table of the database forwards to: `table`, or what records its calls.

@@ -105,6 +105,10 @@ class EmbeddedOnlyCalls : public DatabaseBackend {
   absl::Status Checkpoint(std::string_view /*directory*/, const CallOptions& /*options*/) final {
     return NotConnectedError("Database::Checkpoint");
   }
+  absl::StatusOr<CopiedImage> CopyTo(ImageTarget* /*target*/,
+                                     const CallOptions& /*options*/) final {
+    return NotConnectedError("BackupEngine::Create");
+  }
   absl::Status Flush(std::string_view /*table*/, const CallOptions& /*options*/) final {
     return NotConnectedError("Database::Flush");
   }

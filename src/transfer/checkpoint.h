@@ -2,36 +2,24 @@
 // written to.
 //
 //   lease on the files -> image (database_image.h) -> links to the SSTables, or copies of them ->
-//   SSTables of what was in memtables -> METADATA and the root (new_database.h)
+//   SSTables of what was in memtables (image_copy.h) -> METADATA and the root (new_database.h)
 //
 // Nothing of the database changes: no memtable is rotated, and no flush or compaction waits.
 #ifndef BIGTABLE_TRANSFER_CHECKPOINT_H_
 #define BIGTABLE_TRANSFER_CHECKPOINT_H_
 
-#include <memory>
 #include <string_view>
 
 #include "absl/status/status.h"
 
-#include "bigtable/memory_budget.h"
-
 #include "base/call_limits.h"
-#include "base/info_log.h"
-#include "cluster/storage.h"
-#include "transfer/database_image.h"
+#include "transfer/image_copy.h"
 
 namespace bigtable {
 
-struct CheckpointParts {
-  ImageParts image;
-  ClusterStorage* storage = nullptr;
-  std::shared_ptr<MemoryBudget> budget;
-  InfoLog* info_log = nullptr;
-};
-
-// Errors of NewDatabase::Begin and TakeImage, of files, and of the limits: then nothing is left in
+// Errors of NewDatabase::Begin and CopyImage, of files, and of the limits: then nothing is left in
 // `directory`.
-absl::Status WriteCheckpoint(const CheckpointParts& parts, std::string_view directory,
+absl::Status WriteCheckpoint(const CopyParts& parts, std::string_view directory,
                              const CallLimits& limits);
 
 }  // namespace bigtable

@@ -76,8 +76,19 @@ absl::Status NewDatabase::Begin() {
 }
 
 void NewDatabase::AddTablet(uint64_t table_id, const TabletState& state) {
-  tablets_.emplace_back(MetadataRow(TabletId{table_id, state.rows.end()}),
-                        EncodeNewTablet(state.rows) + EncodeContents(state));
+  AddTablet(RowOf(table_id, state), OperationsOf(state));
+}
+
+void NewDatabase::AddTablet(std::string row, std::string operations) {
+  tablets_.emplace_back(std::move(row), std::move(operations));
+}
+
+std::string NewDatabase::RowOf(uint64_t table_id, const TabletState& state) {
+  return MetadataRow(TabletId{table_id, state.rows.end()});
+}
+
+std::string NewDatabase::OperationsOf(const TabletState& state) {
+  return EncodeNewTablet(state.rows) + EncodeContents(state);
 }
 
 absl::Status NewDatabase::Finish(const std::map<std::string, std::string>& files,
@@ -89,6 +100,12 @@ absl::Status NewDatabase::Finish(const std::map<std::string, std::string>& files
   BT_ASSIGN_OR_RETURN(const TabletState root, WriteMetadata(RootRows(), of_root, &last));
   BT_RETURN_IF_ERROR(WriteFiles(files));
   FileSystem* const file_system = parts_.file_system;
+  {
+    // An opening for reading locks it, but creates nothing.
+    BT_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> lock,
+                        file_system->NewWritableFile(directory_.lock_file()));
+    BT_RETURN_IF_ERROR(lock->Close());
+  }
   for (const std::string& path : {directory_.sstables(), directory_.path()}) {
     BT_RETURN_IF_ERROR(file_system->SyncDirectory(path));
   }

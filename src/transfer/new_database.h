@@ -52,6 +52,10 @@ class NewDatabase {
   FileNumbers* file_numbers() { return &file_numbers_; }
   // A tablet whose SSTables are there. Redo points and orders are at most the number of Finish.
   void AddTablet(uint64_t table_id, const TabletState& state);
+  // The same as its row in METADATA, and the operations that write it (metadata_format.h).
+  void AddTablet(std::string row, std::string operations);
+  static std::string RowOf(uint64_t table_id, const TabletState& state);
+  static std::string OperationsOf(const TabletState& state);
   // `files` of the lock service; `last`: the largest sequence number in a tablet.
   absl::Status Finish(const std::map<std::string, std::string>& files, SequenceNumber last);
 

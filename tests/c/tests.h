@@ -25,6 +25,7 @@
   DO(ABatchHasAnErrorForEachMutation)                   \
   DO(CallsEndAtTheirTimeoutsAndIfCancelled)             \
   DO(ACheckpointIsADatabase)                            \
+  DO(BackupsAreListedVerifiedAndRestored)               \
   DO(TextHasAnyBytes)                                   \
   DO(ARowHasItsCellsInOrder)                            \
   DO(AStreamReturnsTheRowsOfASet)                       \

@@ -203,3 +203,51 @@ void ACheckpointIsADatabase(const char* directory) {
   EXPECT(CountCells(fixture.table, "s") == 0);
   CloseFixture(&fixture);
 }
+
+void BackupsAreListedVerifiedAndRestored(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "r", 1, "before");
+  char store[1024];
+  char copy[1024];
+  EXPECT(strlen(directory) + 10 < sizeof(store));
+  strcat(strcpy(store, directory), "-backups");
+  strcat(strcpy(copy, directory), "-restored");
+  bigtable_backup_engine* engine = NULL;
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument engine",
+               bigtable_backup_engine_open(store, strlen(store), NULL));
+  EXPECT_OK(bigtable_backup_engine_open(store, strlen(store), &engine));
+  uint64_t first = 0;
+  uint64_t second = 0;
+  EXPECT_OK(bigtable_backup_engine_create(engine, fixture.database, TEXT("first"), NULL, &first));
+  WriteCell(fixture.table, "s", 1, "after");
+  EXPECT_OK(bigtable_backup_engine_create(engine, fixture.database, NULL, 0, NULL, &second));
+  EXPECT(second == first + 1);
+
+  bigtable_backups* backups = NULL;
+  EXPECT_OK(bigtable_backup_engine_list(engine, &backups));
+  EXPECT(bigtable_backups_count(backups) == 2);
+  EXPECT(bigtable_backups_id(backups, 0) == first);
+  EXPECT(bigtable_backups_time(backups, 0) > 0);
+  size_t size = 0;
+  const char* const description = bigtable_backups_description(backups, 0, &size);
+  EXPECT_TEXT("first", description, size);
+  EXPECT(bigtable_backups_bytes(backups, 0) >= bigtable_backups_new_bytes(backups, 0));
+  EXPECT(bigtable_backups_description(backups, 2, &size) == NULL && size == 0);
+  EXPECT(bigtable_backups_id(backups, 2) == 0 && bigtable_backups_time(backups, 2) == 0);
+  EXPECT(bigtable_backups_bytes(backups, 2) == 0 && bigtable_backups_new_bytes(backups, 2) == 0);
+  bigtable_backups_free(backups);
+
+  EXPECT_OK(bigtable_backup_engine_verify(engine, first, NULL));
+  EXPECT_OK(bigtable_backup_engine_delete(engine, second));
+  EXPECT_ERROR(BIGTABLE_NOT_FOUND, "no backup",
+               bigtable_backup_engine_verify(engine, second, NULL));
+  EXPECT_OK(bigtable_backup_engine_restore(engine, first, copy, strlen(copy), NULL));
+  EXPECT_OK(bigtable_backup_engine_delete_old(engine, 0));
+  bigtable_backup_engine_free(engine);
+  CloseFixture(&fixture);
+
+  fixture = OpenFixture(copy);
+  EXPECT(CountCells(fixture.table, "r") == 1);
+  EXPECT(CountCells(fixture.table, "s") == 0);
+  CloseFixture(&fixture);
+}

@@ -283,9 +283,12 @@ class ModelRun : public ModelQuotaSteps {
   // The copy takes the place of the database, which changes meanwhile.
   void ContinueWithCopy(Random& random) {
     const std::string path = Cat(first_path_, "-", ++copies_);
-    Log(Cat("Checkpoint, continue with ", path));
+    const bool restores = random.OneIn(2);
+    Log(Cat(restores ? "Backup" : "Checkpoint", ", continue with ", path));
     Forget();
-    if (!Check(database_->Checkpoint(path), "Checkpoint")) return;
+    if (!(restores ? RestoreBackup(path) : Check(database_->Checkpoint(path), "Checkpoint"))) {
+      return;
+    }
     if (random.OneIn(2) && !model_.tables.empty()) {
       Check(database_->DeleteTable(model_.tables.begin()->first), "DeleteTable");
     }
@@ -293,6 +296,17 @@ class ModelRun : public ModelQuotaSteps {
     path_ = path;
     Open(random);
     if (ok()) CompareAll();
+  }
+  // All backups of a run are in one directory.
+  bool RestoreBackup(const std::string& path) {
+    absl::StatusOr<std::unique_ptr<BackupEngine>> engine =
+        BackupEngine::Open(Cat(first_path_, "-backups"), memory_.get());
+    if (!Check(engine.status(), "BackupEngine::Open")) return false;
+    const absl::StatusOr<BackupInfo> made = (*engine)->Create(database_.get());
+    return Check(made.status(), "BackupEngine::Create") &&
+           Check((*engine)->DeleteOld(2), "BackupEngine::DeleteOld") &&
+           Check((*engine)->Restore(made->id, path, {.file_system = memory_.get()}),
+                 "BackupEngine::Restore");
   }
   void ReopenReadOnly(Random& random) {
     Log("Reopen, read-only at first");

@@ -128,9 +128,19 @@ class CheckpointTest : public TabletsFixture {
     }
     return dump;
   }
+  // The same for reading, and then for writing.
   std::string DumpCopy() {
-    const std::unique_ptr<Database> copy = OpenCopy();
-    return copy != nullptr ? Dump(copy.get()) : "";
+    DatabaseOptions options = Options();
+    options.read_only = true;
+    options.file_system = file_system_.get();
+    std::unique_ptr<Database> copy = OpenAt(kCopy, options);
+    const std::string dump = copy != nullptr ? Dump(copy.get()) : "";
+    copy.reset();
+    copy = OpenCopy();
+    if (copy != nullptr) {
+      EXPECT_EQ(Dump(copy.get()), dump);
+    }
+    return dump;
   }
   // Rows in SSTables of several runs, in memtables, deleted ones, and tablets that share files.
   void FillTables() {

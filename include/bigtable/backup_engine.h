@@ -1,0 +1,109 @@
+// Backups of databases in a directory of their own, which may be on another disk or another file
+// system. SSTables are never changed, so a backup stores only those that no earlier one has: the
+// tenth backup of a database of which 1% has changed writes about 1%.
+//
+//   absl::StatusOr<std::unique_ptr<BackupEngine>> backups = BackupEngine::Open("/backups/web");
+//   absl::StatusOr<BackupInfo> made = (*backups)->Create(database);
+//   ...
+//   absl::Status s = (*backups)->Restore(made->id, "/data/web");  // a new directory
+//
+// A backup has one moment of the whole database, as Database::Checkpoint, and writers do not wait
+// for it. Whatever is interrupted, by a crash too, leaves earlier backups as they were, and can be
+// repeated; what an interrupted Create has copied already, the next one finds.
+#ifndef BIGTABLE_BACKUP_ENGINE_H_
+#define BIGTABLE_BACKUP_ENGINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "bigtable/call_options.h"
+#include "bigtable/database.h"
+#include "bigtable/export.h"
+#include "bigtable/file_system.h"
+
+namespace bigtable {
+
+struct BackupInfo {
+  uint64_t id = 0;  // larger than those of all earlier backups that are there
+  absl::Time time;  // by the database's clock
+  std::string description;
+  std::vector<std::string> tables;  // sorted
+  uint64_t files = 0;               // SSTables
+  uint64_t bytes = 0;
+  // Those that no earlier backup had, when it was made.
+  uint64_t new_files = 0;
+  uint64_t new_bytes = 0;
+};
+
+struct CreateBackupOptions {
+  std::string description = {};  // at most 4096 bytes
+  // Called after each SSTable, by the thread of the call, with how many were looked at and the
+  // bytes that were copied so far. It must not throw.
+  std::function<void(uint64_t files, uint64_t copied_bytes)> on_progress = nullptr;
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
+};
+
+struct RestoreOptions {
+  // Of the new directory; null: that of the machine. It outlives the call.
+  FileSystem* file_system = nullptr;
+  // The tables to restore, by their names in the backup, each with its new name. Empty: all, as
+  // they are called.
+  std::map<std::string, std::string> tables = {};
+  absl::Time deadline = absl::InfiniteFuture();
+  const Cancellation* cancellation = nullptr;
+};
+
+// Thread-safe; one call after the other. Errors that any call may return besides its own: those of
+// the file system, DeadlineExceeded, Cancelled.
+class BIGTABLE_EXPORT BackupEngine {
+ public:
+  // Opens a directory of backups, of one database or of several, and creates it if there is none.
+  // FailedPrecondition: another engine has it open, in this process or another. `file_system`
+  // outlives the engine; null: that of the machine.
+  static absl::StatusOr<std::unique_ptr<BackupEngine>> Open(std::string_view directory,
+                                                            FileSystem* file_system = nullptr);
+  ~BackupEngine();
+  BackupEngine(const BackupEngine&) = delete;
+  BackupEngine& operator=(const BackupEngine&) = delete;
+
+  // Backs up an open database; one that was opened for reading, too. Durable when it returns. Cost:
+  // reads and writes the SSTables that no backup has, and what is in memory.
+  [[nodiscard]] absl::StatusOr<BackupInfo> Create(Database* database,
+                                                  const CreateBackupOptions& options = {});
+  // From the oldest to the newest. DataLoss: the description of one is damaged; the message names
+  // it.
+  [[nodiscard]] absl::StatusOr<std::vector<BackupInfo>> List();
+  // Reads all files of a backup, and compares them with the checksums that they had when they were
+  // copied. NotFound: no such backup. DataLoss: names the file that is missing or differs.
+  [[nodiscard]] absl::Status Verify(uint64_t id, const CallOptions& options = {});
+  // Deletes a backup, and the SSTables that no other one has. NotFound.
+  [[nodiscard]] absl::Status Delete(uint64_t id);
+  // Deletes all but the newest `keep`.
+  [[nodiscard]] absl::Status DeleteOld(size_t keep);
+  // Makes a database in a new or empty directory, whose parent exists: as it was at the time of the
+  // backup. Each file is compared with its checksum. NotFound: no such backup, or it has no such
+  // table. AlreadyExists: there are files in the directory, or two tables get one name. DataLoss: a
+  // file of the backup is missing or damaged. After an error nothing is in the directory.
+  [[nodiscard]] absl::Status Restore(uint64_t id, std::string_view directory,
+                                     const RestoreOptions& options = {});
+
+ private:
+  class Impl;
+  explicit BackupEngine(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BACKUP_ENGINE_H_

@@ -1,0 +1,379 @@
+// BackupEngine: what a backup has and what it writes, and what is left of backups and databases
+// after errors, crashes and damage.
+#include "bigtable/backup_engine.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
+#include "support/expect_status.h"
+#include "support/random.h"
+#include "support/seeds.h"
+#include "support/tablets_fixture.h"
+
+namespace bigtable {
+namespace {
+
+constexpr const char* kBackups = "/backups";
+constexpr const char* kRestored = "/restored";
+
+class BackupEngineTest : public TabletsFixture {
+ protected:
+  void SetUp() override {
+    DatabaseOptions options = Options();
+    options.tablet_servers = 2;
+    Open(options);
+    OpenBackups();
+  }
+  void TearDown() override {
+    backups_.reset();
+    database_.reset();
+  }
+  // Backups and restored databases are on another file system than the database.
+  void OpenBackups() {
+    backups_.reset();
+    absl::StatusOr<std::unique_ptr<BackupEngine>> opened = BackupEngine::Open(kBackups, &faulty_);
+    ASSERT_OK(opened);
+    backups_ = *std::move(opened);
+  }
+  void FillTables() {
+    Table* const rows = CreateSplitTable("rows", 3, 10);
+    Fill(rows, 0, 30);
+    ASSERT_OK(database_->Flush("rows"));
+    ASSERT_OK(database_->SplitTablet("rows", RowOf(15)));
+    Fill(rows, 10, 20, "second");
+    Table* const other = CreateTable("other", {"f"});
+    Set(other, "r", "f:q", 1, "v");
+  }
+  BackupInfo Create(std::string_view description = "") {
+    const absl::StatusOr<BackupInfo> made =
+        backups_->Create(database_.get(), {.description = std::string(description)});
+    EXPECT_OK(made);
+    return made.value_or(BackupInfo());
+  }
+  static std::string Dump(Database* database) {
+    std::string dump;
+    const std::vector<std::string> names = database->ListTables().value();
+    for (const std::string& name : names) {
+      absl::StrAppend(&dump, name, "\n");
+      RowReader reader = (*database->OpenTable(name))->ReadRows(RowRange());
+      for (const Row& row : reader) {
+        absl::StrAppend(&dump, "  ", ToAbsl(row.key()), ": ", Show(row), "\n");
+      }
+      EXPECT_OK(reader.status());
+    }
+    return dump;
+  }
+  std::string Dump() { return Dump(database_.get()); }
+  absl::Status Restore(uint64_t id, const std::map<std::string, std::string>& tables = {}) {
+    ++restored_;
+    return backups_->Restore(id, Restored(), {.file_system = &faulty_, .tables = tables});
+  }
+  std::string Restored() const { return absl::StrCat(kRestored, restored_); }
+  std::string DumpRestored(FileSystem* file_system = nullptr) {
+    DatabaseOptions options = Options();
+    options.create_if_missing = false;
+    options.file_system = file_system != nullptr ? file_system : &disk_;
+    const absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(Restored(), options);
+    EXPECT_OK(opened);
+    return opened.ok() ? Dump(opened->get()) : "";
+  }
+  size_t FilesIn(std::string_view directory) const {
+    size_t files = 0;
+    for (const std::string& file : disk_.AllFiles()) {
+      files += file.starts_with(absl::StrCat(ToAbsl(directory), "/")) ? 1 : 0;
+    }
+    return files;
+  }
+  static constexpr const char* kFiles = "/backups/files";
+
+  InMemoryFileSystem disk_;
+  FaultyFileSystem faulty_{&disk_};
+  std::unique_ptr<BackupEngine> backups_;
+  int restored_ = 0;
+};
+
+TEST_F(BackupEngineTest, EachBackupIsRestoredAsItWas) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  std::vector<std::string> states;
+  for (int i = 0; i < 4; ++i) {
+    Fill(OpenTable("rows"), 5 * i, 5 * i + 5, absl::StrCat("of", i));
+    if (i == 2) {
+      ASSERT_OK(database_->Compact("rows"));
+    }
+    if (i == 3) {
+      ASSERT_OK(database_->DeleteTable("other"));
+    }
+    states.push_back(Dump());
+    const BackupInfo made = Create(absl::StrCat("number ", i));
+    EXPECT_EQ(made.id, static_cast<uint64_t>(i + 1));
+    EXPECT_EQ(made.tables.size(), i == 3 ? 1u : 2u);
+  }
+  const std::vector<BackupInfo> list = backups_->List().value();
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(list[1].description, "number 1");
+  EXPECT_EQ(list[1].time, clock_.Now());
+  EXPECT_EQ(list[0].tables, (std::vector<std::string>{"other", "rows"}));
+  OpenBackups();
+  for (uint64_t id = 1; id <= 4; ++id) {
+    EXPECT_OK(backups_->Verify(id));
+    ASSERT_OK(Restore(id));
+    EXPECT_EQ(DumpRestored(), states[id - 1]) << id;
+  }
+}
+
+TEST_F(BackupEngineTest, OnlyWhatIsNewIsCopied) {
+  Table* const rows = CreateSplitTable("rows", 4, 1000);
+  for (int i = 0; i < 4000; ++i) Set(rows, RowOf(i), "f:q", 1, std::string(100, 'v'));
+  ASSERT_OK(database_->Flush("rows"));
+  const BackupInfo first = Create();
+  EXPECT_EQ(first.new_bytes, first.bytes);
+  EXPECT_EQ(first.new_files, first.files);
+  const BackupInfo second = Create();
+  EXPECT_EQ(second.new_files, 0u);
+  EXPECT_EQ(second.bytes, first.bytes);
+  // 1% of the rows.
+  for (int i = 0; i < 40; ++i) Set(rows, RowOf(i), "f:q", 2, std::string(100, 'w'));
+  const BackupInfo third = Create();
+  EXPECT_GT(third.new_bytes, 0u);
+  EXPECT_LT(third.new_bytes, first.bytes / 20);
+  const size_t files = FilesIn(kFiles);
+  EXPECT_EQ(files, first.files + third.new_files);
+}
+
+TEST_F(BackupEngineTest, TablesAreRestoredAloneAndUnderOtherNames) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  const BackupInfo made = Create();
+  ASSERT_OK(Restore(made.id, {{"other", "renamed"}}));
+  EXPECT_EQ(DumpRestored(), "renamed\n  r: f:q@1=v\n");
+  ASSERT_OK(Restore(made.id, {{"other", "rows"}, {"rows", "other"}}));
+  EXPECT_EQ(DumpRestored().substr(0, 6), "other\n");
+  EXPECT_STATUS(kNotFound, "no table \"none\"; it has: other, rows",
+                Restore(made.id, {{"none", "a"}}));
+  EXPECT_STATUS(kAlreadyExists, "\"a\"", Restore(made.id, {{"other", "a"}, {"rows", "a"}}));
+  EXPECT_EQ(FilesIn(Restored()), 0u);
+}
+
+TEST_F(BackupEngineTest, DeletingLeavesWhatOthersHave) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  std::vector<std::string> states;
+  for (int i = 0; i < 4; ++i) {
+    Fill(OpenTable("rows"), 0, 30, absl::StrCat("of", i));
+    ASSERT_OK(database_->Compact("rows"));
+    states.push_back(Dump());
+    Create();
+  }
+  ASSERT_OK(backups_->Delete(2));
+  EXPECT_STATUS(kNotFound, "no backup 2", backups_->Delete(2));
+  EXPECT_STATUS(kNotFound, "no backup 2", backups_->Verify(2));
+  EXPECT_STATUS(kNotFound, "no backup 2", Restore(2));
+  ASSERT_OK(Restore(3));
+  EXPECT_EQ(DumpRestored(), states[2]);
+  ASSERT_OK(backups_->DeleteOld(1));
+  ASSERT_EQ(backups_->List()->size(), 1u);
+  EXPECT_EQ((*backups_->List())[0].id, 4u);
+  EXPECT_EQ(FilesIn(kFiles), (*backups_->List())[0].files);
+  ASSERT_OK(Restore(4));
+  EXPECT_EQ(DumpRestored(), states[3]);
+  ASSERT_OK(backups_->DeleteOld(0));
+  EXPECT_EQ(FilesIn(kFiles), 0u);
+}
+
+TEST_F(BackupEngineTest, DamageIsFoundAndNamed) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  const BackupInfo made = Create();
+  for (const std::string& file : disk_.AllFiles()) {
+    if (!file.starts_with(kBackups) || file.ends_with("LOCK")) continue;
+    const std::string sound = disk_.Contents(file);
+    std::string damaged = sound;
+    damaged[sound.size() / 2] = static_cast<char>(damaged[sound.size() / 2] ^ 1);
+    disk_.SetContents(file, damaged);
+    EXPECT_EQ(backups_->Verify(made.id).code(), absl::StatusCode::kDataLoss) << file;
+    EXPECT_EQ(Restore(made.id).code(), absl::StatusCode::kDataLoss) << file;
+    EXPECT_EQ(FilesIn(Restored()), 0u);
+    if (file.starts_with(kFiles)) {
+      ASSERT_OK(disk_.RemoveFile(file));
+      EXPECT_STATUS(kDataLoss, "is missing", backups_->Verify(made.id));
+      EXPECT_STATUS(kDataLoss, "is missing", Restore(made.id));
+    } else {
+      EXPECT_EQ(backups_->List().status().code(), absl::StatusCode::kDataLoss);
+      // It is not known which files are still needed.
+      Create();
+      const size_t files = FilesIn(kFiles);
+      EXPECT_EQ(backups_->Delete(made.id + 1).code(), absl::StatusCode::kDataLoss);
+      EXPECT_EQ(FilesIn(kFiles), files);
+    }
+    disk_.SetContents(file, sound);
+  }
+  EXPECT_OK(backups_->Verify(made.id));
+}
+
+TEST_F(BackupEngineTest, OneEngineHasTheDirectory) {
+  EXPECT_STATUS(kFailedPrecondition, "LOCK", BackupEngine::Open(kBackups, &disk_).status());
+  backups_.reset();
+  EXPECT_OK(BackupEngine::Open(kBackups, &disk_));
+}
+
+TEST_F(BackupEngineTest, LimitsEndItsCalls) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  Cancellation cancelled;
+  cancelled.Cancel();
+  EXPECT_STATUS(kCancelled, "",
+                backups_->Create(database_.get(), {.cancellation = &cancelled}).status());
+  EXPECT_TRUE(backups_->List()->empty());
+  EXPECT_STATUS(
+      kInvalidArgument, "4097 bytes",
+      backups_->Create(database_.get(), {.description = std::string(4097, 'd')}).status());
+  uint64_t files = 0;
+  const absl::StatusOr<BackupInfo> made =
+      backups_->Create(database_.get(), {.on_progress = [&](uint64_t n, uint64_t) { files = n; }});
+  ASSERT_OK(made);
+  EXPECT_EQ(files, made->files);
+  EXPECT_STATUS(kCancelled, "", backups_->Verify(made->id, {.cancellation = &cancelled}));
+  EXPECT_STATUS(
+      kDeadlineExceeded, "",
+      backups_->Restore(made->id, kRestored,
+                        {.file_system = &disk_, .deadline = absl::Now() - absl::Seconds(1)}));
+  EXPECT_EQ(FilesIn(kRestored), 0u);
+}
+
+// Each call on the disk of the backups fails once, in each of the three.
+TEST_F(BackupEngineTest, AnErrorOfAnyCallLeavesWhatThereWas) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  const std::string before = Dump();
+  const BackupInfo first = Create();
+  Fill(OpenTable("rows"), 0, 30, "later");
+  ASSERT_OK(database_->Compact("rows"));
+  const std::string later = Dump();
+  int failed = 0;
+  for (uint64_t call = 1;; ++call) {
+    faulty_.CountCalls();
+    faulty_.FailCall(call, absl::UnavailableError("no disk"));
+    const absl::StatusOr<BackupInfo> made = backups_->Create(database_.get());
+    const bool has_failed = faulty_.calls() >= call;
+    faulty_.ClearFaults();
+    ASSERT_OK(backups_->Verify(first.id)) << call;
+    if (made.ok()) {
+      ASSERT_OK(backups_->Verify(made->id)) << call;
+      if (!has_failed) break;
+      ASSERT_OK(backups_->Delete(made->id));
+      continue;
+    }
+    ++failed;
+    EXPECT_STATUS(kUnavailable, "no disk", made.status()) << call;
+    // One that was written, and not known to be durable, is whole.
+    const std::vector<BackupInfo> list = backups_->List().value();
+    for (const BackupInfo& info : list) {
+      ASSERT_OK(backups_->Verify(info.id)) << call;
+      if (info.id != first.id) {
+        ASSERT_OK(backups_->Delete(info.id));
+      }
+    }
+  }
+  EXPECT_GT(failed, 10);
+  failed = 0;
+  for (uint64_t call = 1;; ++call) {
+    faulty_.CountCalls();
+    faulty_.FailCall(call, absl::UnavailableError("no disk"));
+    const absl::Status restored = Restore(2);
+    const bool has_failed = faulty_.calls() >= call;
+    faulty_.ClearFaults();
+    if (restored.ok()) {
+      EXPECT_EQ(DumpRestored(), later) << call;
+      if (!has_failed) break;
+      continue;
+    }
+    ++failed;
+    EXPECT_STATUS(kUnavailable, "no disk", restored) << call;
+    EXPECT_EQ(FilesIn(Restored()), 0u) << call;
+  }
+  EXPECT_GT(failed, 40);
+  for (uint64_t call = 1;; ++call) {
+    faulty_.CountCalls();
+    faulty_.FailCall(call, absl::UnavailableError("no disk"));
+    const absl::Status deleted = backups_->Delete(2);
+    const bool has_failed = faulty_.calls() >= call;
+    faulty_.ClearFaults();
+    ASSERT_OK(backups_->Verify(first.id)) << call;
+    if (deleted.ok() && !has_failed) break;
+    if (absl::IsNotFound(deleted)) break;  // it was deleted, and its files were not
+  }
+  ASSERT_OK(backups_->DeleteOld(1));
+  EXPECT_EQ(FilesIn(kFiles), first.files);
+  ASSERT_OK(Restore(first.id));
+  EXPECT_EQ(DumpRestored(), before);
+}
+
+// The disk of the backups loses power, at random places, also while a backup is deleted.
+TEST_F(BackupEngineTest, BackupsSurviveALossOfPower) {
+  ForEachSeed(kSlow ? 5 : 30, [&](uint64_t seed) {
+    Random random(seed);
+    database_.reset();
+    file_system_ = std::make_unique<InMemoryFileSystem>();
+    DatabaseOptions options = Options();
+    Open(options);
+    Table* const table = CreateTable("t", {"f"});
+    auto disk = std::make_unique<InMemoryFileSystem>();
+    std::map<uint64_t, std::string> states;  // of backups that are durable
+    for (int i = 0; i < 12; ++i) {
+      FaultyFileSystem faulty(disk.get());
+      const absl::StatusOr<std::unique_ptr<BackupEngine>> engine =
+          BackupEngine::Open(kBackups, &faulty);
+      ASSERT_OK(engine);
+      const std::vector<BackupInfo> list = (*engine)->List().value();
+      for (const auto& [id, state] : states) {
+        ASSERT_OK((*engine)->Verify(id));
+      }
+      for (const BackupInfo& info : list) ASSERT_OK((*engine)->Verify(info.id));
+      for (int w = 0; w < 20; ++w) {
+        Set(table, absl::StrCat(random.Below(30)), "f:q", 1, absl::StrCat(random.Next()));
+      }
+      if (random.OneIn(2)) {
+        ASSERT_OK(database_->Flush("t"));
+      }
+      if (random.OneIn(4)) {
+        ASSERT_OK(database_->Compact("t"));
+      }
+      // From some call on nothing reaches the disk.
+      faulty.CountCalls();
+      faulty.FailCall(1 + random.Below(40), absl::UnavailableError("no power"),
+                      FaultyFileSystem::Repeat::kFromThenOn);
+      if (random.OneIn(3) && !states.empty()) {
+        const uint64_t id = states.begin()->first;
+        states.erase(id);
+        (*engine)->Delete(id).IgnoreError();
+      } else {
+        const std::string state = Dump();
+        const absl::StatusOr<BackupInfo> made = (*engine)->Create(database_.get());
+        if (made.ok()) states[made->id] = state;
+      }
+      disk = disk->CrashClone(random.Next());
+    }
+    FaultyFileSystem faulty(disk.get());
+    const absl::StatusOr<std::unique_ptr<BackupEngine>> engine =
+        BackupEngine::Open(kBackups, &faulty);
+    ASSERT_OK(engine);
+    for (const auto& [id, state] : states) {
+      const std::string path = absl::StrCat("/restored", id);
+      ASSERT_OK((*engine)->Restore(id, path, {.file_system = disk.get()}));
+      options.file_system = disk.get();
+      const absl::StatusOr<std::unique_ptr<Database>> restored = Database::Open(path, options);
+      ASSERT_OK(restored);
+      EXPECT_EQ(Dump(restored->get()), state);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace bigtable
