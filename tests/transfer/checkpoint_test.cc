@@ -22,6 +22,7 @@
 
 #include "base/mutex.h"
 #include "support/database_fixture.h"
+#include "support/database_peer.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
@@ -398,6 +399,54 @@ TEST_F(CheckpointTest, FilesThatAreReplacedMeanwhileAreKept) {
     file_system_ = std::make_unique<InMemoryFileSystem>();
     SetUp();
   }
+}
+
+// A write that has its number, and is not in the memtables yet, is waited for.
+TEST_F(CheckpointTest, AStalledWriteIsWaitedForWithinTheLimits) {
+  OpenIt(1);
+  Table* const table = CreateTable("t", {"f"});
+  Set(table, "a", "f:q", 1, "v");
+  faulty_->StallCalls({{FileCall::kLogSync}, "/server-"});
+  std::thread writer([&] {
+    EXPECT_OK(table->Apply(RowMutation("b").Set("f:q", Timestamp(1), "v"),
+                           {.durability = Durability::kSync}));
+  });
+  ASSERT_TRUE(faulty_->WaitUntilStalled(1));
+  EXPECT_STATUS(kDeadlineExceeded, "",
+                database_->Checkpoint(kCopy, {.deadline = absl::Now() + absl::Milliseconds(50)}));
+  EXPECT_EQ(FilesIn(kCopy), 0u);
+  faulty_->ReleaseCalls();
+  writer.join();
+  ASSERT_OK(database_->Checkpoint(kCopy));
+  EXPECT_EQ(DumpCopy(), Dump(database_.get()));
+}
+
+// A tablet that is moved has no server for a moment.
+TEST_F(CheckpointTest, ACopyAtAnyStepOfAChangeOfTabletsIsWholeOrWaits) {
+  OpenIt(2);
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  const std::string before = Dump(database_.get());
+  int copied = 0;
+  int waited = 0;
+  DatabasePeer(database_.get()).OnMasterStep([&] {
+    const absl::Status status =
+        database_->Checkpoint(kCopy, {.deadline = absl::Now() + absl::Milliseconds(50)});
+    if (absl::IsDeadlineExceeded(status)) {
+      ++waited;
+      return;
+    }
+    ASSERT_OK(status);
+    EXPECT_EQ(DumpCopy(), before);
+    ASSERT_NO_FATAL_FAILURE(RemoveCopy());
+    ++copied;
+  });
+  const int server = database_->ListTablets("rows")->front().server;
+  ASSERT_OK(database_->MoveTablet("rows", "", 1 - server));
+  ASSERT_OK(database_->SplitTablet("rows", RowOf(5)));
+  ASSERT_OK(database_->MergeTablets("rows", RowOf(5)));
+  DatabasePeer(database_.get()).OnMasterStep(nullptr);
+  EXPECT_GT(copied, 0);
+  EXPECT_GT(waited, 0);
 }
 
 // Each round writes one number to rows on all servers, in one batch. A row of its own has the
