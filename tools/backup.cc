@@ -73,6 +73,10 @@ absl::Status Backup(Session& session, const Arguments& arguments) {
 absl::Status Backups(Session& session, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(const std::unique_ptr<BackupEngine> engine,
                          OpenStore(arguments.Text("STORE")));
+  const int actions = static_cast<int>(arguments.Has("verify")) +
+                      static_cast<int>(arguments.Has("delete")) +
+                      static_cast<int>(arguments.Has("keep"));
+  if (actions > 1) return UsageError("only one of --verify, --delete and --keep");
   if (arguments.Has("verify")) {
     TOOLS_ASSIGN_OR_RETURN(const int64_t id, arguments.Number("verify", 1, 1));
     return engine->Verify(static_cast<uint64_t>(id));

@@ -9,7 +9,7 @@
 //
 // A backup has one moment of the whole database, as Database::Checkpoint, and writers do not wait
 // for it. Whatever is interrupted, by a crash too, leaves earlier backups as they were, and can be
-// repeated; what an interrupted Create has copied already, the next one finds.
+// repeated; what an interrupted Create has copied of SSTables, the next one finds.
 #ifndef BIGTABLE_BACKUP_ENGINE_H_
 #define BIGTABLE_BACKUP_ENGINE_H_
 
@@ -87,14 +87,16 @@ class BIGTABLE_EXPORT BackupEngine {
   // Reads all files of a backup, and compares them with the checksums that they had when they were
   // copied. NotFound: no such backup. DataLoss: names the file that is missing or differs.
   [[nodiscard]] absl::Status Verify(uint64_t id, const CallOptions& options = {});
-  // Deletes a backup, and the SSTables that no other one has. NotFound.
+  // Deletes a backup, and the SSTables that no backup has. NotFound: it is deleted, perhaps by an
+  // earlier call; files that no backup has are removed nevertheless.
   [[nodiscard]] absl::Status Delete(uint64_t id);
   // Deletes all but the newest `keep`.
   [[nodiscard]] absl::Status DeleteOld(size_t keep);
   // Makes a database in a new or empty directory, whose parent exists: as it was at the time of the
   // backup. Each file is compared with its checksum. NotFound: no such backup, or it has no such
-  // table. AlreadyExists: there are files in the directory, or two tables get one name. DataLoss: a
-  // file of the backup is missing or damaged. After an error nothing is in the directory.
+  // table. InvalidArgument: the new name of a table. AlreadyExists: there are files in the
+  // directory, or two tables get one name. DataLoss: a file of the backup is missing or damaged.
+  // After an error nothing is in the directory.
   [[nodiscard]] absl::Status Restore(uint64_t id, std::string_view directory,
                                      const RestoreOptions& options = {});
 

@@ -11,6 +11,9 @@
 //     std::atomic<int> syncs = 0;
 //   };
 //
+// A class that changes paths, or the bytes of files, overrides LinkFile too: it may return
+// Unimplemented, as FileSystem::LinkFile does.
+//
 // To change what is done with an open file, return an own WritableFile, RandomAccessFile or LogFile
 // that forwards to the one of the base.
 #ifndef BIGTABLE_FILE_SYSTEM_WRAPPER_H_

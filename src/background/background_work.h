@@ -221,7 +221,8 @@ class BackgroundWork {
   static void WaitForPolicy(Tablet* tablet, absl::Duration delay, absl::Duration* wait);
   // Has all tablets searched again, because time has passed.
   void SearchAllTablets() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The threads and calls that work on these groups: nobody else does until Finished.
+  // Between these two, a thread or call works on the groups of a flush, or within the reach of a
+  // compaction.
   void BeginFlush(const FlushWork& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void BeginCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishedFlush(const FlushWork& work) ABSL_LOCKS_EXCLUDED(mutex_);

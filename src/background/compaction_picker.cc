@@ -134,13 +134,13 @@ absl::Status RefusedPick(const TableLayout& layout, size_t group, const absl::St
 // What the policy picks of this version; the runs are counted in all runs of the group.
 absl::StatusOr<std::optional<CompactionPick>> Pick(Tablet* tablet, size_t group,
                                                    const TabletVersion& version,
-                                                   const GroupSummary& summary) {
+                                                   const GroupSummary& summary, bool may_drop) {
   const TableLayout& layout = version.layout();
   const std::vector<SortedRun>& runs = version.groups()[group].runs;
   GuardedPolicy* const policy = tablet->policies()->Of(group, layout.groups[group].options);
   const bool drops_expired = policy->DropsExpired();
   if (!policy->error().ok()) return RefusedPick(layout, group, policy->error());
-  if (drops_expired) {
+  if (drops_expired && may_drop) {
     if (std::optional<CompactionPick> drop = FifoPolicy().Pick(summary)) return drop;
   }
   // A compaction would fail; see MergingCompaction::Run.
@@ -180,18 +180,22 @@ absl::StatusOr<std::optional<CompactionPlan>> PickCompaction(
   const TabletVersion& version = *moment.version;
   if (version.groups()[group].runs.empty()) return std::nullopt;
   const GroupSummary summary = Summarize(*tablet, version, group, now, running);
-  BT_ASSIGN_OR_RETURN(const std::optional<CompactionPick> pick,
-                      Pick(tablet, group, version, summary));
-  if (!pick.has_value()) return std::nullopt;
-  if (pick->kind == CompactionPick::Kind::kWait) {
-    return CompactionPlan{.pick = *pick, .now = moment.now};
+  for (const bool may_drop : {true, false}) {
+    BT_ASSIGN_OR_RETURN(const std::optional<CompactionPick> pick,
+                        Pick(tablet, group, version, summary, may_drop));
+    if (!pick.has_value()) return std::nullopt;
+    if (pick->kind == CompactionPick::Kind::kWait) {
+      return CompactionPlan{.pick = *pick, .now = moment.now};
+    }
+    CompactionPlan plan = PlanOf(moment, group, *pick);
+    if (std::none_of(running.begin(), running.end(),
+                     [&](const CompactionReach& reach) { return reach.Meets(plan.reach); })) {
+      return plan;
+    }
+    // A drop of expired files that has to wait holds up nothing else.
+    if (pick->kind != CompactionPick::Kind::kDrop) return std::nullopt;
   }
-  CompactionPlan plan = PlanOf(moment, group, *pick);
-  if (std::any_of(running.begin(), running.end(),
-                  [&](const CompactionReach& reach) { return reach.Meets(plan.reach); })) {
-    return std::nullopt;
-  }
-  return plan;
+  return std::nullopt;
 }
 
 size_t MostCompactions(Tablet* tablet, size_t group) {

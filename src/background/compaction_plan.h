@@ -43,7 +43,7 @@ struct CompactionReach {
   static CompactionReach Everything() {
     return {.oldest = 0, .newest = std::numeric_limits<uint64_t>::max()};
   }
-  // Whether it has the file, which is of the run of this order, or a row of its range.
+  // Whether it may change a file of this order, or rows between the first and last of it.
   bool Meets(uint64_t order, const SSTable& file) const;
   bool Meets(const CompactionReach& other) const;
 

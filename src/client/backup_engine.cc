@@ -18,6 +18,7 @@
 #include "base/strings.h"
 #include "master/schema_store.h"
 #include "metadata/metadata_format.h"
+#include "schema/schema_checks.h"
 #include "schema/table_layout.h"
 #include "transfer/backup_store.h"
 #include "transfer/image_copy.h"
@@ -31,27 +32,34 @@ const std::string kSchemas = Cat(SchemaStore::kDirectory, "/");
 // The files of a backup that is being made.
 class BackupTarget final : public ImageTarget {
  public:
-  BackupTarget(BackupStore* store, BackupStore::Files known, const CreateBackupOptions& options,
-               const CallLimits& limits)
-      : store_(store), known_(std::move(known)), options_(options), limits_(limits) {}
+  BackupTarget(BackupStore* store, BackupStore::Files known, const CreateBackupOptions& options)
+      : store_(store), known_(std::move(known)), options_(options) {}
+  // Unless the backup exists, removes the files that no other try can use, as far as that works.
+  ~BackupTarget() override {
+    if (is_finished_) return;
+    for (const BackupFile& file : of_memory_) {
+      store_->file_system()->RemoveFile(store_->PathOf(file)).IgnoreError();
+    }
+    store_->RemoveUnfinished().IgnoreError();
+  }
 
-  absl::Status AddFile(const SSTableInfo& info, FileSystem* files,
-                       const std::string& path) override {
+  absl::Status AddFile(const SSTableInfo& info, FileSystem* files, const std::string& path,
+                       const CallLimits& limits) override {
     BackupFile file = Describe(info);
     if (IsKnown(&file)) return Add(file, /*is_new=*/false);
     const std::string copy = store_->PathOfNew(info.file_number);
-    BT_ASSIGN_OR_RETURN(file.checksum, CopyFile(files, path, store_->file_system(), copy, limits_));
+    BT_ASSIGN_OR_RETURN(file.checksum, CopyFile(files, path, store_->file_system(), copy, limits));
     BT_RETURN_IF_ERROR(store_->Name(info.file_number, file));
     return Add(file, /*is_new=*/true);
   }
   FileSystem* file_system() override { return store_->file_system(); }
   std::string PathOfNew(uint64_t number) override { return store_->PathOfNew(number); }
-  absl::Status AddNew(const SSTableInfo& info) override {
+  absl::Status AddNew(const SSTableInfo& info, const CallLimits& limits) override {
     BackupFile file = Describe(info);
-    BT_ASSIGN_OR_RETURN(
-        file.checksum,
-        ChecksumOfFile(store_->file_system(), store_->PathOfNew(info.file_number), limits_));
+    BT_ASSIGN_OR_RETURN(file.checksum, ChecksumOfFile(store_->file_system(),
+                                                      store_->PathOfNew(info.file_number), limits));
     BT_RETURN_IF_ERROR(store_->Name(info.file_number, file));
+    of_memory_.push_back(file);
     return Add(file, /*is_new=*/true);
   }
   absl::Status AddTablet(uint64_t table_id, const TabletState& state) override {
@@ -63,6 +71,8 @@ class BackupTarget final : public ImageTarget {
   }
   FileNumbers* file_numbers() override { return &file_numbers_; }
   BackupManifest* manifest() { return &manifest_; }
+  // The backup exists, or may exist.
+  void Finish() { is_finished_ = true; }
 
  private:
   static BackupFile Describe(const SSTableInfo& info) {
@@ -89,7 +99,8 @@ class BackupTarget final : public ImageTarget {
   BackupStore* const store_;
   const BackupStore::Files known_;
   const CreateBackupOptions& options_;
-  const CallLimits& limits_;
+  std::vector<BackupFile> of_memory_;
+  bool is_finished_ = false;
   FileNumbers file_numbers_;
   BackupManifest manifest_;
 };
@@ -123,7 +134,8 @@ absl::Status ChooseTables(const BackupInfo& backup,
   for (auto& [name, contents] : *files) {
     if (!name.starts_with(kSchemas)) chosen[name] = contents;
   }
-  for (const auto& [table, _] : wanted) {
+  for (const auto& [table, name] : wanted) {
+    BT_RETURN_IF_ERROR(CheckTableName(name));
     if (!files->contains(kSchemas + table)) {
       return absl::NotFoundError(Cat("backup ", backup.id, " has no table ", Quoted(table),
                                      "; it has: ", Listed(backup.tables)));
@@ -182,9 +194,10 @@ absl::StatusOr<BackupInfo> BackupEngine::Create(Database* database,
   BackupStore* const store = impl_->store.get();
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, store->Numbers());
   const uint64_t id = numbers.empty() ? 1 : numbers.back() + 1;
+  BT_RETURN_IF_ERROR(store->RemoveUnfinished());
   for (int tries = 1;; ++tries) {
     BT_ASSIGN_OR_RETURN(BackupStore::Files known, store->ListFiles());
-    BackupTarget target(store, std::move(known), options, limits);
+    BackupTarget target(store, std::move(known), options);
     absl::StatusOr<CopiedImage> image = DatabaseBackend::Of(database)->CopyTo(&target, call);
     if (absl::IsNotFound(image.status()) && tries < kMostTries) continue;
     BT_RETURN_IF_ERROR(image.status());
@@ -194,6 +207,7 @@ absl::StatusOr<BackupInfo> BackupEngine::Create(Database* database,
     manifest.description = options.description;
     manifest.service_files = std::move(image->files);
     BT_RETURN_IF_ERROR(store->SyncFiles());
+    target.Finish();
     BT_RETURN_IF_ERROR(store->Write(id, manifest));
     return InfoOf(id, manifest);
   }
@@ -228,8 +242,11 @@ absl::Status BackupEngine::Verify(uint64_t id, const CallOptions& options) {
 
 absl::Status BackupEngine::Delete(uint64_t id) {
   LimitedMutexLock lock(&impl_->mutex);
-  BT_RETURN_IF_ERROR(impl_->store->Remove(id));
-  return impl_->store->RemoveUnnamed();
+  const absl::Status removed = impl_->store->Remove(id);
+  if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
+  // Also what an earlier call has left.
+  BT_RETURN_IF_ERROR(impl_->store->RemoveUnnamed());
+  return removed;
 }
 
 absl::Status BackupEngine::DeleteOld(size_t keep) {

@@ -158,7 +158,8 @@ CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const Compacti
     return inputs;
   }
   if (pick.first >= runs.size()) return inputs;
-  const size_t count = std::min(pick.count, runs.size() - pick.first);
+  const size_t wanted = pick.kind == CompactionPick::Kind::kPush ? 2 : pick.count;
+  const size_t count = std::min(wanted, runs.size() - pick.first);
   inputs.target = runs[pick.first + count - 1].files;
   inputs.is_major = pick.first + count == runs.size();
   auto picked = std::span(runs).subspan(pick.first, count);

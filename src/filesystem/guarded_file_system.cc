@@ -38,13 +38,14 @@ class GuardingLock final : public FileLock {
 absl::StatusOr<std::unique_ptr<GuardedFileSystem>> GuardedFileSystem::Hold(
     FileSystem* base, std::string_view directory) {
   BT_ASSIGN_OR_RETURN(std::unique_ptr<FileSystem> held, base->HoldDirectory(directory));
-  return std::unique_ptr<GuardedFileSystem>(new GuardedFileSystem(base, std::move(held)));
+  return std::unique_ptr<GuardedFileSystem>(
+      new GuardedFileSystem(base, std::move(held), directory));
 }
 
 absl::StatusOr<std::unique_ptr<FileLock>> GuardedFileSystem::LockFile(std::string_view path,
                                                                       LockMode mode) {
   BT_ASSIGN_OR_RETURN(std::unique_ptr<FileLock> lock, base_->LockFile(path, mode));
-  if (mode == LockMode::kShared) return lock;
+  if (mode == LockMode::kShared || !path.starts_with(below_)) return lock;
   return std::make_unique<GuardingLock>(this, std::move(lock));
 }
 

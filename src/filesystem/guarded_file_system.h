@@ -2,14 +2,15 @@
 // meaning, see FileSystem::HoldDirectory), and creates, renames and removes nothing in it unless
 // the directory still belongs to the database.
 //
-// Invariant: while an exclusive lock from this file system is held, each call that changes a name
+// Invariant: while an exclusive lock in the directory is held, each call that changes a name
 // first checks that the lock's path still names the locked file. If the lock file was removed or
 // replaced, the call does nothing and returns the error of FileLock::Check: the directory may
 // belong to another database by then, or another process may have opened it. A call that does not
 // find a file returns that error too, because the file may not really be missing.
 //
-// Reads and writes of open files bypass it at no cost. Thread-safe, except for LockFile and the
-// release of a lock, during which no other call may run. Must outlive its locks, but not its files.
+// Reads and writes of open files bypass it at no cost. Locks elsewhere, as that of a copy of the
+// database, are plain ones. Thread-safe, except for LockFile in the directory and the release of
+// such a lock, during which no other call may run. Must outlive its locks, but not its files.
 #ifndef BIGTABLE_FILESYSTEM_GUARDED_FILE_SYSTEM_H_
 #define BIGTABLE_FILESYSTEM_GUARDED_FILE_SYSTEM_H_
 
@@ -53,8 +54,10 @@ class GuardedFileSystem final : public FileSystem {
  private:
   friend class GuardingLock;
 
-  GuardedFileSystem(FileSystem* base, std::unique_ptr<FileSystem> held)
-      : held_(std::move(held)), base_(held_ != nullptr ? held_.get() : base) {}
+  GuardedFileSystem(FileSystem* base, std::unique_ptr<FileSystem> held, std::string_view directory)
+      : held_(std::move(held)),
+        base_(held_ != nullptr ? held_.get() : base),
+        below_(std::string(directory) + "/") {}
 
   // OK if names may be changed.
   absl::Status Check() const { return lock_ == nullptr ? absl::OkStatus() : lock_->Check(); }
@@ -65,6 +68,7 @@ class GuardedFileSystem final : public FileSystem {
 
   const std::unique_ptr<FileSystem> held_;  // null: `base` does not support held directories
   FileSystem* const base_;
+  const std::string below_;         // what the paths in the directory begin with
   const FileLock* lock_ = nullptr;  // the exclusive lock, while it is held
 };
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::string_view kBackups = "backups";
 constexpr std::string_view kSuffix = ".sst";
+constexpr std::string_view kNew = ".new";
 constexpr size_t kDigits = 16;  // of a number in hexadecimal
 
 std::string Hexadecimal(uint64_t number) {
@@ -107,7 +108,7 @@ std::string BackupStore::PathOf(const BackupFile& file) const {
 }
 
 std::string BackupStore::PathOfNew(uint64_t number) const {
-  return Cat(FilesPath(), "/", number, ".new");
+  return Cat(FilesPath(), "/", number, kNew);
 }
 
 absl::Status BackupStore::Name(uint64_t number, const BackupFile& file) {
@@ -115,6 +116,16 @@ absl::Status BackupStore::Name(uint64_t number, const BackupFile& file) {
 }
 
 absl::Status BackupStore::SyncFiles() { return file_system_->SyncDirectory(FilesPath()); }
+
+absl::Status BackupStore::RemoveUnfinished() {
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                      file_system_->ListDirectory(FilesPath()));
+  for (const std::string& name : names) {
+    if (!name.ends_with(kNew)) continue;
+    BT_RETURN_IF_ERROR(file_system_->RemoveFile(Cat(FilesPath(), "/", name)));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status BackupStore::RemoveUnnamed() {
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, Numbers());
@@ -128,7 +139,7 @@ absl::Status BackupStore::RemoveUnnamed() {
                       file_system_->ListDirectory(FilesPath()));
   for (const std::string& name : names) {
     const std::string path = Cat(FilesPath(), "/", name);
-    const bool is_ours = ParseName(name).has_value() || name.ends_with(".new");
+    const bool is_ours = ParseName(name).has_value() || name.ends_with(kNew);
     if (is_ours && !named.contains(path)) BT_RETURN_IF_ERROR(file_system_->RemoveFile(path));
   }
   return absl::OkStatus();

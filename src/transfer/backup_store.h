@@ -62,6 +62,8 @@ class BackupStore {
   absl::Status Name(uint64_t number, const BackupFile& file);
   // To be called before a description that names new files is written.
   absl::Status SyncFiles();
+  // Removes copies that were not finished.
+  absl::Status RemoveUnfinished();
   // Removes the files that no description names, and copies that were not finished.
   absl::Status RemoveUnnamed();
 

@@ -14,23 +14,24 @@ namespace {
 // A new directory of the same file system.
 class Checkpoint final : public ImageTarget {
  public:
-  Checkpoint(const CopyParts& parts, std::string_view directory, const CallLimits& limits)
-      : limits_(limits),
-        file_system_(parts.storage->file_system),
+  Checkpoint(const CopyParts& parts, std::string_view directory)
+      : file_system_(parts.storage->file_system),
         copy_({file_system_, parts.image.clock, parts.budget}, directory) {}
 
-  absl::Status AddFile(const SSTableInfo& info, FileSystem* files,
-                       const std::string& path) override {
+  absl::Status AddFile(const SSTableInfo& info, FileSystem* files, const std::string& path,
+                       const CallLimits& limits) override {
     const std::string to = copy_.directory().sstable(info.file_number);
     const absl::Status linked = file_system_->LinkFile(path, to);
     if (linked.ok()) ++linked_;
     if (!absl::IsUnimplemented(linked)) return linked;
     ++copied_;
-    return CopyFile(files, path, file_system_, to, limits_).status();
+    return CopyFile(files, path, file_system_, to, limits).status();
   }
   FileSystem* file_system() override { return file_system_; }
   std::string PathOfNew(uint64_t number) override { return copy_.directory().sstable(number); }
-  absl::Status AddNew(const SSTableInfo& /*info*/) override { return absl::OkStatus(); }
+  absl::Status AddNew(const SSTableInfo& /*info*/, const CallLimits& /*limits*/) override {
+    return absl::OkStatus();
+  }
   absl::Status AddTablet(uint64_t table_id, const TabletState& state) override {
     copy_.AddTablet(table_id, state);
     return absl::OkStatus();
@@ -42,7 +43,6 @@ class Checkpoint final : public ImageTarget {
   size_t copied() const { return copied_; }
 
  private:
-  const CallLimits& limits_;
   FileSystem* const file_system_;
   NewDatabase copy_;
   size_t linked_ = 0;
@@ -55,7 +55,7 @@ absl::Status WriteCheckpoint(const CopyParts& parts, std::string_view directory,
                              const CallLimits& limits) {
   constexpr int kMostTries = 3;
   for (int tries = 1;; ++tries) {
-    Checkpoint checkpoint(parts, directory, limits);
+    Checkpoint checkpoint(parts, directory);
     BT_RETURN_IF_ERROR(checkpoint.copy()->Begin());
     const absl::StatusOr<CopiedImage> image = CopyImage(parts, &checkpoint, limits);
     if (absl::IsNotFound(image.status()) && tries < kMostTries) continue;

@@ -47,6 +47,16 @@ bool AreSame(const ServiceFiles& before, const ServiceFiles& after) {
                     });
 }
 
+// In the memtables, in a turn at the server.
+int64_t OldestDeletion(const GroupVersion& group) {
+  int64_t oldest = group.active->oldest_deletion();
+  for (const Ref<Memtable>& memtable : group.immutable) {
+    const int64_t time = memtable->oldest_deletion();
+    if (time != 0) oldest = oldest == 0 ? time : std::min(oldest, time);
+  }
+  return oldest;
+}
+
 // The tablets of all tables, by table.
 struct Pinned {
   SequenceNumber sequence = 0;
@@ -72,8 +82,13 @@ absl::StatusOr<Pinned> PinAll(const ImageParts& parts, const CallLimits& limits)
       if (!tablets.empty() && !host->server()->state().serving()) pinned.are_serving = false;
       for (const std::shared_ptr<Tablet>& tablet : tablets) {
         if (tablet->flags().ended()) continue;
-        pinned.tablets[tablet->table_id()].push_back(
-            {tablet, tablet->Version(), tablet->writer()->last_timestamp()});
+        DatabaseImage::TabletImage& image = pinned.tablets[tablet->table_id()].emplace_back();
+        image.tablet = tablet;
+        image.version = tablet->Version();
+        image.last_timestamp = tablet->writer()->last_timestamp();
+        for (const GroupVersion& group : image.version->groups()) {
+          image.oldest_deletions.push_back(OldestDeletion(group));
+        }
       }
     }
   };
@@ -101,14 +116,17 @@ std::optional<std::string> MissingRow(std::vector<DatabaseImage::TabletImage>* t
   return next;
 }
 
-// Waits until the tablet of the row is served.
+// Waits a little until the tablet of the row is served. Its table may be gone by then.
 absl::Status AwaitTablet(const ImageParts& parts, uint64_t table_id, const std::string& row,
                          const CallLimits& limits) {
+  constexpr absl::Duration kWait = absl::Milliseconds(100);
+  CallLimits of_wait = limits;
+  of_wait.deadline = std::min(limits.deadline, Deadline::In(kWait));
   const absl::Status waited = parts.servers->ForEachTablet(
-      table_id, RowRange::Single(row), limits, [] { return absl::OkStatus(); },
+      table_id, RowRange::Single(row), of_wait, [] { return absl::OkStatus(); },
       [](const HostedTablet&, const RowRange&) { return absl::OkStatus(); });
   BT_RETURN_IF_ERROR(limits.Check());
-  return waited;
+  return absl::IsDeadlineExceeded(waited) ? absl::OkStatus() : waited;
 }
 
 }  // namespace

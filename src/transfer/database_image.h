@@ -37,6 +37,8 @@ struct DatabaseImage {
     // free before it is dropped.
     Pin<TabletVersion> version;
     int64_t last_timestamp = 0;  // TabletState::last_timestamp
+    // In the memtables of each group: when the oldest deletion was written; 0: there is none.
+    std::vector<int64_t> oldest_deletions = {};
   };
   struct TableImage {
     TableLayout layout;

@@ -91,11 +91,18 @@ class ImageCopy {
     sequence_ = image.sequence;
     now_ = image.now;
     ReserveNumbers(image);
+    // What was in memory first, since writers wait for that memory; copies of files may take long.
+    std::vector<std::pair<uint64_t, TabletState>> tablets;
     for (DatabaseImage::TableImage& table : image.tables) {
       for (DatabaseImage::TabletImage& tablet : table.tablets) {
-        BT_RETURN_IF_ERROR(AddTablet(table.layout.table_id, tablet));
-        tablet = {};  // the memory of its memtables
+        BT_ASSIGN_OR_RETURN(TabletState state, WriteMemory(tablet));
+        tablets.emplace_back(table.layout.table_id, std::move(state));
+        tablet = {};
       }
+    }
+    for (const auto& [table_id, state] : tablets) {
+      for (const auto& [_, group] : state.groups) BT_RETURN_IF_ERROR(AddFiles(group));
+      BT_RETURN_IF_ERROR(target_->AddTablet(table_id, state));
     }
     BT_RETURN_IF_ERROR(limits_.Check("the copy"));
     return CopiedImage{sequence_, now_, std::move(image.files)};
@@ -113,31 +120,35 @@ class ImageCopy {
       }
     }
   }
-  absl::Status AddTablet(uint64_t table_id, const DatabaseImage::TabletImage& tablet) {
+  // The state of a tablet, with new files for what was in memtables.
+  absl::StatusOr<TabletState> WriteMemory(const DatabaseImage::TabletImage& tablet) {
     TabletState state;
     state.rows = tablet.tablet->rows();
     state.last_timestamp = tablet.last_timestamp;
     const TableLayout& layout = tablet.version->layout();
     for (size_t i = 0; i < layout.groups.size(); ++i) {
-      const GroupVersion& group = tablet.version->groups()[i];
-      GroupState of_group = group.files->State();
-      of_group.redo = {.sequence = sequence_};
-      for (const TabletFile& file : of_group.files) {
-        // Tablets that were one share files.
-        if (!files_.insert(file.info.file_number).second) continue;
-        BT_RETURN_IF_ERROR(limits_.Check("the copy"));
-        BT_RETURN_IF_ERROR(
-            target_->AddFile(file.info, parts_.storage->file_system,
-                             parts_.storage->directory.sstable(file.info.file_number)));
-      }
+      GroupState& group = state.groups[layout.groups[i].id];
+      group = tablet.version->groups()[i].files->State();
+      group.redo = {.sequence = sequence_};
       BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written, WriteMemtables(tablet, i));
       for (const SSTableInfo& info : written) {
-        BT_RETURN_IF_ERROR(target_->AddNew(info));
-        of_group.files.push_back({sequence_, info});
+        BT_RETURN_IF_ERROR(target_->AddNew(info, limits_));
+        files_.insert(info.file_number);
+        group.files.push_back({sequence_, info});
       }
-      state.groups[layout.groups[i].id] = std::move(of_group);
     }
-    return target_->AddTablet(table_id, state);
+    return state;
+  }
+  absl::Status AddFiles(const GroupState& group) {
+    for (const TabletFile& file : group.files) {
+      // Tablets that were one share files.
+      if (!files_.insert(file.info.file_number).second) continue;
+      BT_RETURN_IF_ERROR(limits_.Check("the copy"));
+      BT_RETURN_IF_ERROR(target_->AddFile(file.info, parts_.storage->file_system,
+                                          parts_.storage->directory.sstable(file.info.file_number),
+                                          limits_));
+    }
+    return absl::OkStatus();
   }
   absl::StatusOr<std::vector<SSTableInfo>> WriteMemtables(const DatabaseImage::TabletImage& image,
                                                           size_t group) {
@@ -159,10 +170,8 @@ class ImageCopy {
     CursorPool pool;
     for (const Ref<Memtable>& memtable : memtables) {
       merged.Add(pool.Make<MemtableCursor>(memtable.get()));
-      const int64_t time = memtable->oldest_deletion();
-      if (time == 0) continue;
-      job.oldest_deletion = job.oldest_deletion == 0 ? time : std::min(job.oldest_deletion, time);
     }
+    job.oldest_deletion = image.oldest_deletions[group];
     UpToSequence of_image(&merged, sequence_);
     ClippedCursor input(&of_image, tablet.keys().begin(), tablet.keys().end());
     return job.Run(&input);
@@ -173,7 +182,7 @@ class ImageCopy {
   const CallLimits& limits_;
   SequenceNumber sequence_ = 0;
   absl::Time now_;
-  std::set<uint64_t> files_;
+  std::set<uint64_t> files_;  // that the target has
 };
 
 }  // namespace

@@ -40,12 +40,12 @@ class ImageTarget {
   virtual ~ImageTarget() = default;
   // Takes an SSTable of the database, which is at `path` of its file system `files`. Called once
   // for each.
-  virtual absl::Status AddFile(const SSTableInfo& info, FileSystem* files,
-                               const std::string& path) = 0;
+  virtual absl::Status AddFile(const SSTableInfo& info, FileSystem* files, const std::string& path,
+                               const CallLimits& limits) = 0;
   // A new SSTable goes to this path of this file system, and is then taken, synced.
   virtual FileSystem* file_system() = 0;
   virtual std::string PathOfNew(uint64_t number) = 0;
-  virtual absl::Status AddNew(const SSTableInfo& info) = 0;
+  virtual absl::Status AddNew(const SSTableInfo& info, const CallLimits& limits) = 0;
   // A tablet whose SSTables were taken. Its redo points are at the number of the image.
   virtual absl::Status AddTablet(uint64_t table_id, const TabletState& state) = 0;
   // The numbers of new SSTables, which follow those of all others.

@@ -54,7 +54,11 @@ void RemoveAllIn(FileSystem* file_system, const std::string& path) {
 }  // namespace
 
 NewDatabase::~NewDatabase() {
-  if (has_begun_ && !is_finished_) RemoveAllIn(parts_.file_system, directory_.path());
+  if (!has_begun_ || is_finished_) return;
+  // The root first: what is left in between is no database.
+  parts_.file_system->RemoveFile(Cat(directory_.lock_service(), "/", RootTablet::kFile))
+      .IgnoreError();
+  RemoveAllIn(parts_.file_system, directory_.path());
 }
 
 absl::Status NewDatabase::Begin() {
@@ -67,6 +71,9 @@ absl::Status NewDatabase::Begin() {
                                         Quoted(names.front()),
                                         "; a copy of a database needs a new or empty directory"));
   }
+  // Nobody else copies or opens something here before this is done.
+  BT_ASSIGN_OR_RETURN(
+      lock_, file_system->LockFile(directory_.lock_file(), FileSystem::LockMode::kExclusive));
   has_begun_ = true;
   for (const std::string& path :
        {directory_.lock_service(), directory_.logs(), directory_.sstables()}) {
@@ -100,12 +107,6 @@ absl::Status NewDatabase::Finish(const std::map<std::string, std::string>& files
   BT_ASSIGN_OR_RETURN(const TabletState root, WriteMetadata(RootRows(), of_root, &last));
   BT_RETURN_IF_ERROR(WriteFiles(files));
   FileSystem* const file_system = parts_.file_system;
-  {
-    // An opening for reading locks it, but creates nothing.
-    BT_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> lock,
-                        file_system->NewWritableFile(directory_.lock_file()));
-    BT_RETURN_IF_ERROR(lock->Close());
-  }
   for (const std::string& path : {directory_.sstables(), directory_.path()}) {
     BT_RETURN_IF_ERROR(file_system->SyncDirectory(path));
   }

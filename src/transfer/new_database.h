@@ -45,7 +45,8 @@ class NewDatabase {
   // Without Finish, removes what is in the directory, as far as that works.
   ~NewDatabase();
 
-  // Creates the directory, whose parent exists. AlreadyExists if there is a file in it.
+  // Creates the directory, whose parent exists, and locks it as an opening does. AlreadyExists if
+  // there is a file in it.
   absl::Status Begin();
   const DatabaseDirectory& directory() const { return directory_; }
   // Of its SSTables. Those that are put there under their own numbers come first: AdvanceTo.
@@ -71,6 +72,7 @@ class NewDatabase {
   const DatabaseDirectory directory_;
   FileNumbers file_numbers_;
   Rows tablets_;
+  std::unique_ptr<FileLock> lock_;
   bool has_begun_ = false;
   bool is_finished_ = false;
 };

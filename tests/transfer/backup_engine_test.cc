@@ -161,6 +161,9 @@ TEST_F(BackupEngineTest, TablesAreRestoredAloneAndUnderOtherNames) {
   EXPECT_EQ(DumpRestored().substr(0, 6), "other\n");
   EXPECT_STATUS(kNotFound, "no table \"none\"; it has: other, rows",
                 Restore(made.id, {{"none", "a"}}));
+  for (const char* const name : {"a/b", "a+b", ""}) {
+    EXPECT_STATUS(kInvalidArgument, "name", Restore(made.id, {{"other", name}}));
+  }
   EXPECT_STATUS(kAlreadyExists, "\"a\"", Restore(made.id, {{"other", "a"}, {"rows", "a"}}));
   EXPECT_EQ(FilesIn(Restored()), 0u);
 }

@@ -272,6 +272,27 @@ TEST_F(CheckpointTest, OnlyANewOrEmptyDirectoryIsTaken) {
   EXPECT_OK(database_->Checkpoint("/empty"));
 }
 
+// A second copy to the same directory, or an opening of it, leaves the first one alone.
+TEST_F(CheckpointTest, ADirectoryBelongsToOneCopyAtATime) {
+  OpenIt();
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  bool is_first = true;
+  watched_->Watch([&] {
+    if (FilesIn("/copy/sst") == 0 || !std::exchange(is_first, false)) return;
+    EXPECT_STATUS(kAlreadyExists, "there are files", database_->Checkpoint(kCopy));
+    DatabaseOptions options = Options();
+    options.file_system = file_system_.get();
+    EXPECT_FALSE(Database::Open(kCopy, options).ok());
+  });
+  ASSERT_OK(database_->Checkpoint(kCopy));
+  watched_->Watch(nullptr);
+  EXPECT_FALSE(is_first);
+  EXPECT_EQ(DumpCopy(), Dump(database_.get()));
+  // The lock of the database itself is still checked.
+  ASSERT_OK(file_system_->RemoveFile("/db/LOCK"));
+  EXPECT_STATUS(kFailedPrecondition, "LOCK", database_->Flush("rows"));
+}
+
 TEST_F(CheckpointTest, ItsLimitsEndItAnywhereAndLeaveNothing) {
   OpenIt();
   ASSERT_NO_FATAL_FAILURE(FillTables());
@@ -375,7 +396,7 @@ TEST_F(CheckpointTest, FilesThatAreReplacedMeanwhileAreKept) {
     const std::string before = Dump(database_.get());
     bool is_first = true;
     watched_->Watch([&] {
-      if (FilesIn(kCopy) == 0 || !std::exchange(is_first, false)) return;
+      if (FilesIn("/copy/sst") == 0 || !std::exchange(is_first, false)) return;
       if (deletes) {
         for (const char* const table : {"rows", "other"}) ASSERT_OK(database_->DeleteTable(table));
       } else {
