@@ -33,6 +33,7 @@
 
 namespace bigtable {
 
+// A backup that is there. Plain value.
 struct BackupInfo {
   uint64_t id = 0;  // larger than those of all earlier backups that are there
   absl::Time time;  // by the database's clock
@@ -45,6 +46,7 @@ struct BackupInfo {
   uint64_t new_bytes = 0;
 };
 
+// Plain value.
 struct CreateBackupOptions {
   std::string description = {};  // at most 4096 bytes
   // Called after each SSTable, by the thread of the call, with how many were looked at and the
@@ -54,6 +56,7 @@ struct CreateBackupOptions {
   const Cancellation* cancellation = nullptr;
 };
 
+// Plain value.
 struct RestoreOptions {
   // Of the new directory; null: that of the machine. It outlives the call.
   FileSystem* file_system = nullptr;
