@@ -67,8 +67,8 @@ struct RestoreOptions {
   const Cancellation* cancellation = nullptr;
 };
 
-// Thread-safe; one call after the other. Errors that any call may return besides its own: those of
-// the file system, DeadlineExceeded, Cancelled.
+// Thread-safe; one call after the other, each waiting within its limits. Errors that any call may
+// return besides its own: those of the file system, DeadlineExceeded, Cancelled.
 class BIGTABLE_EXPORT BackupEngine {
  public:
   // Opens a directory of backups, of one database or of several, and creates it if there is none.
@@ -86,15 +86,15 @@ class BIGTABLE_EXPORT BackupEngine {
                                                   const CreateBackupOptions& options = {});
   // From the oldest to the newest. DataLoss: the description of one is damaged; the message names
   // it.
-  [[nodiscard]] absl::StatusOr<std::vector<BackupInfo>> List();
+  [[nodiscard]] absl::StatusOr<std::vector<BackupInfo>> List(const CallOptions& options = {});
   // Reads all files of a backup, and compares them with the checksums that they had when they were
   // copied. NotFound: no such backup. DataLoss: names the file that is missing or differs.
   [[nodiscard]] absl::Status Verify(uint64_t id, const CallOptions& options = {});
   // Deletes a backup, and the SSTables that no backup has. NotFound: it is deleted, perhaps by an
   // earlier call; files that no backup has are removed nevertheless.
-  [[nodiscard]] absl::Status Delete(uint64_t id);
+  [[nodiscard]] absl::Status Delete(uint64_t id, const CallOptions& options = {});
   // Deletes all but the newest `keep`.
-  [[nodiscard]] absl::Status DeleteOld(size_t keep);
+  [[nodiscard]] absl::Status DeleteOld(size_t keep, const CallOptions& options = {});
   // Makes a database in a new or empty directory, whose parent exists: as it was at the time of the
   // backup. Each file is compared with its checksum. NotFound: no such backup, or it has no such
   // table. InvalidArgument: the new name of a table. AlreadyExists: there are files in the

@@ -27,8 +27,6 @@
 namespace bigtable {
 namespace {
 
-const std::string kSchemas = Cat(SchemaStore::kDirectory, "/");
-
 // The files of a backup that is being made.
 class BackupTarget final : public ImageTarget {
  public:
@@ -114,7 +112,7 @@ BackupInfo InfoOf(uint64_t id, const BackupManifest& manifest) {
                   .new_bytes = manifest.new_bytes};
   for (const BackupFile& file : manifest.files) info.bytes += file.size;
   for (const auto& [name, _] : manifest.service_files) {
-    if (name.starts_with(kSchemas)) info.tables.push_back(name.substr(kSchemas.size()));
+    if (const auto table = SchemaStore::TableOf(name)) info.tables.emplace_back(*table);
   }
   return info;
 }
@@ -132,24 +130,25 @@ absl::Status ChooseTables(const BackupInfo& backup,
                           std::map<std::string, std::string>* files, std::set<uint64_t>* dropped) {
   std::map<std::string, std::string> chosen;
   for (auto& [name, contents] : *files) {
-    if (!name.starts_with(kSchemas)) chosen[name] = contents;
+    if (!SchemaStore::TableOf(name).has_value()) chosen[name] = contents;
   }
   for (const auto& [table, name] : wanted) {
     BT_RETURN_IF_ERROR(CheckTableName(name));
-    if (!files->contains(kSchemas + table)) {
+    if (!files->contains(SchemaStore::FileOf(table))) {
       return absl::NotFoundError(Cat("backup ", backup.id, " has no table ", Quoted(table),
                                      "; it has: ", Listed(backup.tables)));
     }
   }
   for (const std::string& table : backup.tables) {
-    BT_ASSIGN_OR_RETURN(TableLayout layout, TableLayout::Decode(files->at(kSchemas + table)));
+    BT_ASSIGN_OR_RETURN(TableLayout layout,
+                        TableLayout::Decode(files->at(SchemaStore::FileOf(table))));
     const auto found = wanted.find(table);
     if (found == wanted.end()) {
       dropped->insert(layout.table_id);
       continue;
     }
     layout.name = found->second;
-    if (!chosen.emplace(kSchemas + layout.name, layout.Encode()).second) {
+    if (!chosen.emplace(SchemaStore::FileOf(layout.name), layout.Encode()).second) {
       return absl::AlreadyExistsError(Cat("two tables would be called ", Quoted(layout.name)));
     }
   }
@@ -213,8 +212,10 @@ absl::StatusOr<BackupInfo> BackupEngine::Create(Database* database,
   }
 }
 
-absl::StatusOr<std::vector<BackupInfo>> BackupEngine::List() {
-  LimitedMutexLock lock(&impl_->mutex);
+absl::StatusOr<std::vector<BackupInfo>> BackupEngine::List(const CallOptions& options) {
+  const CallLimits limits{.deadline = options.deadline, .cancellation = options.cancellation};
+  LimitedMutexLock lock(&impl_->mutex, &limits, "the list");
+  BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, impl_->store->Numbers());
   std::vector<BackupInfo> backups;
   for (const uint64_t number : numbers) {
@@ -240,8 +241,10 @@ absl::Status BackupEngine::Verify(uint64_t id, const CallOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status BackupEngine::Delete(uint64_t id) {
-  LimitedMutexLock lock(&impl_->mutex);
+absl::Status BackupEngine::Delete(uint64_t id, const CallOptions& options) {
+  const CallLimits limits{.deadline = options.deadline, .cancellation = options.cancellation};
+  LimitedMutexLock lock(&impl_->mutex, &limits, "the deletion");
+  BT_RETURN_IF_ERROR(lock.status());
   const absl::Status removed = impl_->store->Remove(id);
   if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   // Also what an earlier call has left.
@@ -249,8 +252,10 @@ absl::Status BackupEngine::Delete(uint64_t id) {
   return removed;
 }
 
-absl::Status BackupEngine::DeleteOld(size_t keep) {
-  LimitedMutexLock lock(&impl_->mutex);
+absl::Status BackupEngine::DeleteOld(size_t keep, const CallOptions& options) {
+  const CallLimits limits{.deadline = options.deadline, .cancellation = options.cancellation};
+  LimitedMutexLock lock(&impl_->mutex, &limits, "the deletion");
+  BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, impl_->store->Numbers());
   for (size_t i = 0; i + keep < numbers.size(); ++i) {
     BT_RETURN_IF_ERROR(impl_->store->Remove(numbers[i]));

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "lockservice/file_name.h"
 #include "lockservice/small_files.h"
 #include "schema/schema_checks.h"
 
@@ -14,9 +15,14 @@ namespace {
 
 constexpr size_t kMostKnown = 32 << 10;  // decoded schemas; then all are forgotten
 
-std::string FileOf(std::string_view table) { return Cat(SchemaStore::kDirectory, "/", table); }
-
 }  // namespace
+
+std::string SchemaStore::FileOf(std::string_view table) { return Cat(kDirectory, "/", table); }
+
+std::optional<std::string_view> SchemaStore::TableOf(std::string_view file) {
+  if (LockDirectoryOf(file) != kDirectory) return std::nullopt;
+  return file.substr(kDirectory.size() + 1);
+}
 
 absl::StatusOr<std::shared_ptr<const TableLayout>> SchemaStore::ReadFile(
     std::string_view table, const CallLimits& limits) const {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,9 @@ absl::Status NoTableError(std::string_view table, const Tables& tables, NameOf n
 class SchemaStore {
  public:
   static constexpr std::string_view kDirectory = "schema";
+  // The file of a table; and the table of a file, nullopt if it is another kind of file.
+  static std::string FileOf(std::string_view table);
+  static std::optional<std::string_view> TableOf(std::string_view file);
 
   // `session` outlives this, and nobody else takes its events.
   explicit SchemaStore(LockSession* session) : session_(session) {}

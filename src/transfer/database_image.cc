@@ -147,7 +147,7 @@ absl::StatusOr<DatabaseImage> TakeImage(const ImageParts& parts, const CallLimit
     bool are_all_there = true;
     for (const auto& [name, file] : files) {
       image.files[name] = file.contents;
-      if (!std::string_view(name).starts_with(Cat(SchemaStore::kDirectory, "/"))) continue;
+      if (!SchemaStore::TableOf(name).has_value()) continue;
       DatabaseImage::TableImage& table = image.tables.emplace_back();
       BT_ASSIGN_OR_RETURN(table.layout, TableLayout::Decode(file.contents));
       table.tablets = std::move(pinned.tablets[table.layout.table_id]);

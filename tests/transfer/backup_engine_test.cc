@@ -6,10 +6,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
@@ -249,6 +251,37 @@ TEST_F(BackupEngineTest, LimitsEndItsCalls) {
       backups_->Restore(made->id, kRestored,
                         {.file_system = &disk_, .deadline = absl::Now() - absl::Seconds(1)}));
   EXPECT_EQ(FilesIn(kRestored), 0u);
+}
+
+// What was only in memory would be of no use to another try.
+TEST_F(BackupEngineTest, ABackupThatEndsEarlyLeavesNoFilesOfMemory) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  Cancellation cancellation;
+  CreateBackupOptions options{.cancellation = &cancellation};
+  options.on_progress = [&](uint64_t, uint64_t) { cancellation.Cancel(); };
+  EXPECT_STATUS(kCancelled, "", backups_->Create(database_.get(), options).status());
+  EXPECT_EQ(FilesIn(kFiles), 0u);
+  disk_.set_max_total_bytes(disk_.total_bytes() + 100);
+  EXPECT_STATUS(kResourceExhausted, "", backups_->Create(database_.get()).status());
+  EXPECT_TRUE(backups_->List()->empty());
+  disk_.set_max_total_bytes(UINT64_MAX);
+  const BackupInfo made = Create();
+  ASSERT_OK(Restore(made.id));
+  EXPECT_EQ(DumpRestored(), Dump());
+}
+
+TEST_F(BackupEngineTest, ClosingTheDatabaseEndsABackup) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  std::thread closing;
+  CreateBackupOptions options;
+  options.on_progress = [&](uint64_t, uint64_t) {
+    if (closing.joinable()) return;
+    closing = std::thread([&] { EXPECT_OK(database_->Close()); });
+    absl::SleepFor(absl::Milliseconds(100));
+  };
+  EXPECT_STATUS(kFailedPrecondition, "closed", backups_->Create(database_.get(), options).status());
+  closing.join();
+  EXPECT_TRUE(backups_->List()->empty());
 }
 
 // Each call on the disk of the backups fails once, in each of the three.
