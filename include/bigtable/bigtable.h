@@ -4,6 +4,7 @@
 
 #include "bigtable/aggregate.h"
 #include "bigtable/backup_engine.h"
+#include "bigtable/bulk_load.h"
 #include "bigtable/call_options.h"
 #include "bigtable/call_recording.h"
 #include "bigtable/clock.h"

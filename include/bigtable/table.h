@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
+#include "bigtable/bulk_load.h"
 #include "bigtable/export.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
@@ -243,6 +244,36 @@ class BIGTABLE_EXPORT Table {
   // families. Cost: two splits, and a synced mutation of METADATA for each tablet; for a few rows,
   // RowMutation::DeleteRow costs less.
   [[nodiscard]] absl::Status DropRowRange(const RowRange& rows, const CallOptions& options = {});
+
+  // --- Bulk load ---
+
+  // Adds SSTables that were written elsewhere (bigtable/bulk_load.h): all of their entries become
+  // visible at one moment, in all tablets, or none; and durable. The table may have other data in
+  // the same rows, and the files may overlap each other: see IngestOptions::wins. What other
+  // programs wrote, and files of other databases, can be added too, as long as the table has their
+  // families.
+  //
+  // A file that has rows of several tablets is shared by them until it is compacted. One that has
+  // families of several locality groups is written again, and with kOldest also one with several
+  // sequence numbers. (SSTableSorter writes a file for each group.)
+  //
+  // Writes to the tablets that get rows wait for a moment: for a flush of what was written during
+  // the call, a commit to METADATA, and a turn among the writes of their servers. Compactions of
+  // these tablets that are under way end first. Other writes are not affected. The call waits for
+  // up to ten seconds for compactions if the tablets have many sorted runs. Observers are not
+  // called. Transactions that have read rows of these tablets are in conflict with it.
+  //
+  // The error of a file names it, and then nothing has changed. NotFound: a file, or a family that
+  // the table does not have. DataLoss: a file is damaged. InvalidArgument: it has an entry that is
+  // against a rule. FailedPrecondition: see kOldest; or the table has so many tablets that their
+  // rows in METADATA are in several tablets of it, and must be loaded with fewer files at a time.
+  // PermissionDenied: a user needs permission to write to all families. ResourceExhausted: a quota
+  // of storage is exceeded already. DeadlineExceeded, Cancelled; errors of the file system. After an
+  // error of METADATA it may not be known whether the files were added; the next opening shows.
+  //
+  // Cost: the files are read once, and copied unless they can be moved.
+  [[nodiscard]] absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
+                                                     const IngestOptions& options = {});
 
   // --- Sizes ---
   //

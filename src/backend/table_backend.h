@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
+#include "bigtable/bulk_load.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
 #include "bigtable/read_modify_write.h"
@@ -72,6 +73,8 @@ class TableBackend {
   virtual std::unique_ptr<RowSource> ResumeRows(std::string_view token, const Filter& filter,
                                                 const ReadOptions& options) = 0;
   virtual absl::Status DropRowRange(const RowRange& rows, const CallOptions& options) = 0;
+  virtual absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
+                                               const IngestOptions& options) = 0;
   virtual absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) = 0;
   virtual absl::StatusOr<std::vector<uint64_t>> ApproximateSizes(absl::Span<const RowRange> ranges,
                                                                  const CallOptions& options) = 0;

@@ -227,9 +227,21 @@ void BackgroundWork::ReleaseTablet(const Tablet* tablet) {
 }
 
 absl::Status BackgroundWork::FlushClaimed(TabletServer* server,
-                                          const std::shared_ptr<Tablet>& tablet) {
-  FlushWork work(server, ImmutableMemtablesOf(tablet));
-  return RunFlush(&work);
+                                          absl::Span<const std::shared_ptr<Tablet>> tablets) {
+  std::vector<ImmutableMemtables> immutable;
+  for (const std::shared_ptr<Tablet>& tablet : tablets) {
+    for (ImmutableMemtables& memtables : ImmutableMemtablesOf(tablet)) {
+      immutable.push_back(std::move(memtables));
+    }
+  }
+  while (!immutable.empty()) {
+    const size_t count = std::min(immutable.size(), FlushWork::kMostTogether);
+    const auto end = immutable.begin() + static_cast<ptrdiff_t>(count);
+    FlushWork work(server, {immutable.begin(), end});
+    BT_RETURN_IF_ERROR(RunFlush(&work));
+    immutable.erase(immutable.begin(), end);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status BackgroundWork::WaitForTablet(const Tablet* tablet, const CallLimits& limits) {

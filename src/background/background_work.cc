@@ -413,6 +413,11 @@ bool BackgroundWork::HasFlushes() const {
 
 // --- Pauses and errors ---
 
+bool BackgroundWork::AreCompactionsStopped() const {
+  MutexLock lock(&mutex_);
+  return pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok();
+}
+
 void BackgroundWork::PauseCompactions() {
   MutexLock lock(&mutex_);
   ++pauses_;

@@ -41,6 +41,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 
 #include "bigtable/options.h"
 #include "bigtable/statistics.h"
@@ -117,8 +118,12 @@ class BackgroundWork {
   // is closing.
   absl::Status ClaimTablet(const Tablet* tablet, const CallLimits& limits);
   void ReleaseTablet(const Tablet* tablet);
-  // Flushes what is rotated of a tablet that the caller has claimed, on this thread.
-  absl::Status FlushClaimed(TabletServer* server, const std::shared_ptr<Tablet>& tablet);
+  // Flushes what is rotated of tablets that the caller has claimed, on this thread.
+  absl::Status FlushClaimed(TabletServer* server,
+                            absl::Span<const std::shared_ptr<Tablet>> tablets);
+  absl::Status FlushClaimed(TabletServer* server, const std::shared_ptr<Tablet>& tablet) {
+    return FlushClaimed(server, absl::MakeConstSpan(&tablet, 1));
+  }
   // Waits until no work on a tablet is under way. None begins any more, because its server has
   // removed the tablet. Errors of the limits.
   absl::Status WaitForTablet(const Tablet* tablet, const CallLimits& limits);
@@ -128,6 +133,8 @@ class BackgroundWork {
   // Waits for progress of some kind, for `most` at most.
   void WaitForProgress(absl::Duration most);
 
+  // Whether compactions are paused or cancelled, or an error has stopped them.
+  bool AreCompactionsStopped() const;
   void PauseCompactions();
   void ContinueCompactions();
   void CancelCompactions();

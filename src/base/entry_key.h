@@ -118,6 +118,12 @@ inline EntryVersion VersionOf(std::string_view key) {
                        static_cast<uint32_t>(static_cast<unsigned char>(~p[9]));
   return {high >> 8, static_cast<uint32_t>(high & 0xff) << 16 | low};
 }
+// Sets the sequence number of a key in place.
+inline void SetSequence(char* key, size_t size, SequenceNumber sequence) {
+  ABSL_ASSERT(size >= kTrailerSize && sequence <= kMaxSequence && "it fits into its 7 bytes");
+  char* const p = key + size - 11;
+  for (int i = 0; i < 7; ++i) p[i] = static_cast<char>(~(sequence >> (8 * (6 - i))));
+}
 // The length of the row prefix of `key`. Costs a scan of the row for its end mark. `*plain` is set
 // to whether nothing in it is escaped.
 size_t RowPrefixSize(std::string_view key);

@@ -15,6 +15,10 @@ namespace bigtable {
 using SequenceNumber = uint64_t;
 inline constexpr SequenceNumber kMaxSequence = (uint64_t{1} << 56) - 1;
 
+// A table or a family that is created leaves so many numbers unused: entries that are ingested as
+// older than everything else get them (master/ingestion.h).
+inline constexpr uint64_t kLeftForOldest = 4096;
+
 // Both ends are in it.
 struct SequenceRange {
   SequenceNumber first = 0;

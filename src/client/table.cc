@@ -43,6 +43,11 @@ absl::Status Table::MutateRowAtomically(
   return backend_->MutateRowAtomically(row, filter, function, options);
 }
 
+absl::StatusOr<IngestSummary> Table::Ingest(absl::Span<const std::string> files,
+                                            const IngestOptions& options) {
+  return backend_->Ingest(files, options);
+}
+
 absl::Status Table::DropRowRange(const RowRange& rows, const CallOptions& options) {
   return backend_->DropRowRange(rows, options);
 }

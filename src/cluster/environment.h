@@ -19,6 +19,7 @@
 #include "admission/quota_control.h"
 #include "background/background_work.h"
 #include "base/info_log.h"
+#include "base/limited_mutex.h"
 #include "base/sequence.h"
 #include "cache/scan_cache.h"
 #include "cluster/closing_state.h"
@@ -77,6 +78,7 @@ struct ClusterEnvironment {
     std::unique_ptr<VoidBatches> void_batches;
     std::unique_ptr<BatchWriter> writer;
   } batches;
+  LimitedMutex ingestion;  // Ingestion::Parts::mutex
 
   // Its threads start in Cluster::StartBackground, and end before the first server does.
   BackgroundWork background;

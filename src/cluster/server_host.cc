@@ -247,6 +247,46 @@ void ServerHost::End() {
   ABSL_ASSERT(server_->tablets().size() == 0 && "a server that has ended serves nothing");
 }
 
+// --- Several tablets at one moment ---
+
+absl::Status ServerHost::WithStopped(MasterEpoch master,
+                                     absl::Span<const std::shared_ptr<Tablet>> tablets,
+                                     const CallLimits& limits,
+                                     absl::FunctionRef<absl::Status()> function) {
+  LimitedLock lock(&mutex_, limits);
+  BT_RETURN_IF_ERROR(lock.status());
+  BT_RETURN_IF_ERROR(CheckMaster(master));
+  for (const std::shared_ptr<Tablet>& tablet : tablets) {
+    if (!tablet->flags().ended()) continue;
+    return absl::NotFoundError(
+        Cat("the tablet with row ", Quoted(tablet->rows().begin()), " has changed"));
+  }
+  BT_RETURN_IF_ERROR(CheckServing());
+  absl::Status status;
+  for (size_t i = 0; status.ok() && i < tablets.size(); ++i) {
+    status = server_->StopTablet(tablets[i].get(), limits);
+  }
+  if (status.ok()) status = parts_.background->FlushClaimed(server_.get(), tablets);
+  if (status.ok()) status = function();
+  if (status.ok()) return status;
+  for (const std::shared_ptr<Tablet>& tablet : tablets) {
+    if (!tablet->flags().superseded()) tablet->flags().SetStopped(false);
+  }
+  return status;
+}
+
+void ServerHost::ReplaceStopped(const std::shared_ptr<Tablet>& stopped,
+                                const std::shared_ptr<Tablet>& by) {
+  mutex_.AssertHeld();
+  ABSL_ASSERT(stopped->flags().stopped() && by->flags().stopped() &&
+              stopped->rows() == by->rows() && "nothing is written meanwhile");
+  by->counters()->Inherit(*stopped->counters());
+  stopped->flags().MarkSuperseded();
+  server_->ForgetTablet(*stopped);
+  server_->AddTablet(by);
+  parts_.notify_superseded(*stopped);
+}
+
 // --- Splits ---
 
 absl::Status ServerHost::Split(MasterEpoch master, uint64_t table_id, std::string_view row,

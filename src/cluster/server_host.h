@@ -29,8 +29,10 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 #include "bigtable/memory_budget.h"
 
@@ -143,6 +145,16 @@ class ServerHost {
   // dropped.
   absl::Status Empty(MasterEpoch master, const TabletId& id, const RowRange& rows,
                      const CallLimits& limits);
+  // Calls `function` while these tablets, which are here and which the caller has claimed, take no
+  // writes and have all of their contents in SSTables. No other command is carried out meanwhile.
+  // If it fails, they take writes again; if it succeeds, it has replaced them, or has called
+  // SetStopped(false) for each. Several hosts at a time: in ascending order of their addresses.
+  // NotFound if one of the tablets was superseded; errors of Unload.
+  absl::Status WithStopped(MasterEpoch master, absl::Span<const std::shared_ptr<Tablet>> tablets,
+                           const CallLimits& limits, absl::FunctionRef<absl::Status()> function);
+  // In that function, and in a turn among the writes: `by`, which is stopped too, is served instead
+  // of a tablet with the same rows.
+  void ReplaceStopped(const std::shared_ptr<Tablet>& stopped, const std::shared_ptr<Tablet>& by);
   // To be called before SetLayout, Drop or Load, which take turns among the writes and cannot be
   // given up: waits for the command and the turn that are under way; in the second form, if the
   // server has tablets of the table. Errors of the limits.

@@ -340,18 +340,13 @@ void BatchCommit::ApplyToMemtables(const Write& write) {
 }
 
 void BatchCommit::Publish() {
-  MutexLock lock(&shared_->publish_mutex);
-  VisibleSequence::PublishedTurn& published = shared_->published_turn;
-  const uint64_t turn = published.load(std::memory_order_relaxed) + 1;
+  published_.clear();
   for (const Server& server : servers_) {
     if (server.applied == 0) continue;
     server.writer->Acknowledge(server.applied);
-    server.writer->parts().visible->Prepare(server.applied, &published, turn);
+    published_.push_back({server.writer->parts().visible, server.applied});
   }
-  published.store(turn, std::memory_order_release);
-  for (const Server& server : servers_) {
-    if (server.applied != 0) server.writer->parts().visible->Complete();
-  }
+  shared_->publication.Publish(published_);
 }
 
 }  // namespace bigtable

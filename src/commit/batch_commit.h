@@ -25,7 +25,7 @@
 #include "base/thread_roles.h"
 #include "commit/batch_log_sync.h"
 #include "commit/group_writer.h"
-#include "commit/visible_sequence.h"
+#include "commit/joint_publication.h"
 #include "commit/void_batches.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
@@ -68,9 +68,7 @@ class BatchCommit {
     SequenceSource* sequences = nullptr;
     VoidBatches* void_batches = nullptr;
     BatchLogSync* unsynced = nullptr;
-    // Held while the numbers of a group are made visible: no other group does so meanwhile.
-    Mutex publish_mutex;
-    VisibleSequence::PublishedTurn published_turn{0};
+    JointPublication publication;
   };
   // The mutations of a batch for one server.
   struct ServerPart {
@@ -152,6 +150,7 @@ class BatchCommit {
   std::vector<BatchPayload> payloads_;  // of the parts of one batch
   std::vector<OtherBatchPart> others_;
   std::vector<BatchLogSync::LinkedLog> unsynced_;
+  std::vector<JointPublication::Part> published_;
   absl::Status sync_status_;  // of logs with parts of earlier batches
 };
 

@@ -46,6 +46,7 @@
 #include "commit/batch_commit.h"
 #include "commit/batch_log_sync.h"
 #include "commit/group_commit.h"
+#include "commit/joint_publication.h"
 #include "commit/void_batches.h"
 
 namespace bigtable {
@@ -64,6 +65,9 @@ class BatchWriter {
   // whether the next opening of the database finds the batch, as a whole. An error of the limits:
   // the batch had no turn at one of its servers.
   absl::Status Apply(const BatchRequest& request, std::optional<size_t>* superseded);
+
+  // Whatever else becomes visible on several servers at once.
+  JointPublication* publication() { return &shared_.publication; }
 
  private:
   struct Queued;

@@ -5,6 +5,7 @@
 
 #include "absl/base/macros.h"
 
+#include "base/sequence.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/time_range.h"
@@ -222,7 +223,10 @@ void CollectingCursor::Settle(EntryKind kind, EntryVersion version) {
   const SequenceNumber horizon = column_.horizon();
   const SequenceNumber over =
       std::max(version.sequence, std::min(horizon, retention_->complete_through));
-  const EntryVersion settled{std::max(family.created + 1, family.past.LastChangeUpTo(over)), 0};
+  // Those below are for what is ingested as older than everything else.
+  const SequenceNumber left = family.created + kLeftForOldest;
+  const EntryVersion settled{
+      std::max(left <= over ? left : family.created + 1, family.past.LastChangeUpTo(over)), 0};
   ABSL_ASSERT(settled.sequence > family.created && settled.sequence <= horizon &&
               "it stays in its family, and looks the same to all reads");
   if (version == settled || resolved_.has_traces()) return;

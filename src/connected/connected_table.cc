@@ -133,6 +133,11 @@ absl::Status ConnectedTable::DropRowRange(const RowRange& rows, const CallOption
   return rows.empty() ? absl::OkStatus() : service_->DropRowRange(rows, options);
 }
 
+absl::StatusOr<IngestSummary> ConnectedTable::Ingest(absl::Span<const std::string> /*files*/,
+                                                     const IngestOptions& /*options*/) {
+  return NotConnectedError("Table::Ingest");
+}
+
 absl::StatusOr<std::vector<RowKeySample>> ConnectedTable::SampleRowKeys(
     const CallOptions& options) {
   BT_RETURN_IF_ERROR(LimitsOf(options).Check());

@@ -24,7 +24,8 @@
 //   TableCatalogue   the existing tables and their schemas
 //   Assignment       assigns tablets to servers, and replaces lost servers
 //   TableChanges     creates, changes and deletes tables and access lists
-//   TabletChanges    splits, merges and moves tablets
+//   Ingestion        adds files that were written elsewhere to tablets
+//   TabletChanges    splits, merges and moves tablets, and finds those to ingest into
 //   Sweeper          removes garbage
 //   Upkeep           the thread that splits, merges, balances and sweeps by itself
 //   LivenessThread   the threads that replace lost servers, one for each role
@@ -43,6 +44,7 @@
 #include "cluster/cluster.h"
 #include "cluster/server_role.h"
 #include "master/assignment.h"
+#include "master/ingestion.h"
 #include "master/liveness.h"
 #include "master/master_context.h"
 #include "master/master_lock.h"
@@ -120,6 +122,7 @@ class Master {
   TableCatalogue catalogue_;
   Assignment assignment_;
   TableChanges tables_;
+  Ingestion ingestion_;
   TabletChanges tablets_;
   Sweeper sweeper_;
   Upkeep upkeep_;

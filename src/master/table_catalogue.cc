@@ -9,8 +9,10 @@ absl::Status TableCatalogue::Read(SequenceSource* sequences) {
   BT_ASSIGN_OR_RETURN(const std::vector<TableLayout> layouts, schemas_.ReadAll());
   for (const TableLayout& layout : layouts) {
     // Ids of tables and families are sequence numbers, and so are changes of rules.
-    sequences->AdvanceTo(layout.table_id);
-    for (const FamilyLayout& family : layout.families) sequences->AdvanceTo(family.created);
+    sequences->AdvanceTo(layout.table_id + kLeftForOldest);
+    for (const FamilyLayout& family : layout.families) {
+      if (family.created != 0) sequences->AdvanceTo(family.created + kLeftForOldest);
+    }
     sequences->AdvanceTo(layout.LastRuleChange());
     Set(layout);
   }

@@ -84,8 +84,9 @@ class TableChanges {
   // Replaces the schema by the result of `change`.
   absl::Status ChangeTable(std::string_view name, const CallLimits& limits,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
-  // A new id for a table or a family: larger than every sequence number so far.
-  SequenceNumber TakeSequence() { return parts_.sequences->Take(1); }
+  // A new id for a table or a family: larger than every sequence number so far, and than those of
+  // all entries that will be written by kLeftForOldest.
+  SequenceNumber TakeSequence() { return parts_.sequences->Take(1 + kLeftForOldest); }
   // Replaces the list with this name. The caller has checked both arguments.
   absl::Status SetAccessList(std::string_view name, const AccessList& list,
                              const CallLimits& limits);

@@ -7,7 +7,9 @@
 
 #include "absl/time/clock.h"
 
+#include "admission/write_controller.h"
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "master/split_rows.h"
 #include "metadata/metadata_format.h"
@@ -263,6 +265,59 @@ absl::Status TabletChanges::SplitToDrop(const HostedTablet& hosted, std::string_
   const uint64_t table_id = hosted.tablet->table_id();
   BT_RETURN_IF_ERROR(hosted.host->Split(context_->epoch(), table_id, row, limits));
   drop_splits_.Add(table_id, row);
+  return absl::OkStatus();
+}
+
+// --- Ingested files ---
+
+absl::StatusOr<TableLayout> TabletChanges::LayoutOf(uint64_t table_id,
+                                                    std::string_view name) const {
+  BT_ASSIGN_OR_RETURN(TableLayout layout, catalogue_->Find(name));
+  if (layout.table_id == table_id) return layout;
+  return absl::NotFoundError(Cat("table ", name, " was deleted"));
+}
+
+absl::Status TabletChanges::CheckMayWrite(const TableLayout& layout,
+                                          const std::optional<std::string>& caller,
+                                          const CallLimits& limits) const {
+  return context_->servers->Users().front()->data_path()->CheckRowDeletion(layout, caller, limits);
+}
+
+absl::Status TabletChanges::Ingest(const IngestRequest& request, bool* may_be_named) {
+  IngestRequest ended = request;
+  ended.limits = context_->WithEnd(request.limits);
+  const CallLimits& limits = ended.limits;
+  *may_be_named = false;
+  while (true) {
+    BT_ASSIGN_OR_RETURN(std::vector<HostedTablet> tablets,
+                        AwaitTablets(request.layout->table_id, limits));
+    std::erase_if(tablets, [&](const HostedTablet& hosted) {
+      return std::none_of(request.files.begin(), request.files.end(), [&](const auto& file) {
+        return MayHaveRowsOf(file.info, hosted.tablet->rows());
+      });
+    });
+    BT_RETURN_IF_ERROR(AwaitCompactions(tablets, limits));
+    BT_RETURN_IF_ERROR(context_->Step());
+    const absl::Status added = ingestion_->AddTo(tablets, ended, may_be_named);
+    const bool is_elsewhere =
+        std::any_of(tablets.begin(), tablets.end(),
+                    [&](const HostedTablet& hosted) { return IsElsewhere(added, *hosted.host); });
+    if (*may_be_named || !is_elsewhere) return added;
+    BT_RETURN_IF_ERROR(WaitALittle(limits));
+  }
+}
+
+absl::Status TabletChanges::AwaitCompactions(const std::vector<HostedTablet>& tablets,
+                                             const CallLimits& limits) {
+  constexpr absl::Duration kLongest = absl::Seconds(10);
+  const SteadyTime end = SteadyTime::Now() + kLongest;
+  const auto has_many = [](const HostedTablet& hosted) {
+    return hosted.tablet->MostRuns() >= WriteController::kSlowRuns;
+  };
+  while (std::any_of(tablets.begin(), tablets.end(), has_many) && SteadyTime::Now() < end &&
+         !context_->background->AreCompactionsStopped()) {
+    BT_RETURN_IF_ERROR(WaitALittle(limits));
+  }
   return absl::OkStatus();
 }
 

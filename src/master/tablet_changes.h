@@ -20,6 +20,7 @@
 #include "cluster/server_host.h"
 #include "master/assignment.h"
 #include "master/drop_splits.h"
+#include "master/ingestion.h"
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
 
@@ -29,8 +30,9 @@ namespace bigtable {
 class TabletChanges {
  public:
   // All outlive this.
-  TabletChanges(MasterContext* context, TableCatalogue* catalogue, Assignment* assignment)
-      : context_(context), catalogue_(catalogue), assignment_(assignment) {}
+  TabletChanges(MasterContext* context, TableCatalogue* catalogue, Assignment* assignment,
+                Ingestion* ingestion)
+      : context_(context), catalogue_(catalogue), assignment_(assignment), ingestion_(ingestion) {}
   TabletChanges(const TabletChanges&) = delete;
   TabletChanges& operator=(const TabletChanges&) = delete;
 
@@ -49,6 +51,14 @@ class TabletChanges {
   // `caller` is who asks: nobody for the program itself.
   absl::Status DropRows(uint64_t table_id, const RowRange& rows,
                         const std::optional<std::string>& caller, const CallLimits& limits);
+  // The schema of a table. NotFound if it was deleted, or if the name is another table's now.
+  absl::StatusOr<TableLayout> LayoutOf(uint64_t table_id, std::string_view name) const;
+  // PermissionDenied: `caller` may not write to all families.
+  absl::Status CheckMayWrite(const TableLayout& layout, const std::optional<std::string>& caller,
+                             const CallLimits& limits) const;
+  // Adds SSTables to the tablets that they have rows of. Waits for a while if these have many
+  // sorted runs. Aborted: the schema has changed. `*may_be_named` as of Ingestion::AddTo.
+  absl::Status Ingest(const IngestRequest& request, bool* may_be_named);
   // The splits that DropRows has made.
   DropSplits* drop_splits() { return &drop_splits_; }
   absl::StatusOr<std::vector<TabletInfo>> Tablets(std::string_view table, const CallLimits& limits);
@@ -76,11 +86,14 @@ class TabletChanges {
   // Loads an unloaded tablet on `to`, or else on `from` again.
   absl::Status LoadMoved(std::string_view table, const HostedTablet& from, ServerHost* to);
   void NotifyMoved(std::string_view table, const HostedTablet& from, const ServerHost& to);
+  // As writers are slowed down by many sorted runs, but never stopped.
+  absl::Status AwaitCompactions(const std::vector<HostedTablet>& tablets, const CallLimits& limits);
   std::optional<int> NumberOf(const ServerHost& host) const;
 
   MasterContext* const context_;
   TableCatalogue* const catalogue_;
   Assignment* const assignment_;
+  Ingestion* const ingestion_;
   DropSplits drop_splits_;
 };
 

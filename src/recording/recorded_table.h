@@ -52,6 +52,11 @@ class RecordedTable final : public TableBackend {
   std::unique_ptr<RowSource> ResumeRows(std::string_view token, const Filter& filter,
                                         const ReadOptions& options) override;
   absl::Status DropRowRange(const RowRange& rows, const CallOptions& options) override;
+  // Not recorded: a recording has no files.
+  absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
+                                       const IngestOptions& options) override {
+    return table_->Ingest(files, options);
+  }
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) override {
     return table_->SampleRowKeys(options);
   }

@@ -28,6 +28,7 @@
 #include "rows/row_sink.h"
 #include "schema/mutation_format.h"
 #include "serving/row_read.h"
+#include "transfer/ingest_files.h"
 
 namespace bigtable {
 
@@ -366,6 +367,33 @@ absl::Status TableImpl::DropRowRange(const RowRange& range, const CallOptions& o
   if (rows.empty()) return absl::OkStatus();
   BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, database->masters->Get(limits));
   return master->tablets()->DropRows(route->table_id(), rows, caller, limits);
+}
+
+absl::StatusOr<IngestSummary> TableImpl::Ingest(absl::Span<const std::string> files,
+                                                const IngestOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  const CallGate::LongPass pass(&database->gate);
+  if (!pass) return database->ClosedError();
+  BT_RETURN_IF_ERROR(database->CheckWritable(limits));
+  const auto layout = [&]() -> absl::StatusOr<TableLayout> {
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, database->masters->Get(limits));
+    BT_ASSIGN_OR_RETURN(TableLayout now, master->tablets()->LayoutOf(route->table_id(), name()));
+    BT_RETURN_IF_ERROR(master->tablets()->CheckMayWrite(now, caller, limits));
+    return now;
+  };
+  const auto add = [&](const IngestRequest& request, bool* may_be_named) -> absl::Status {
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, database->masters->Get(limits));
+    return master->tablets()->Ingest(request, may_be_named);
+  };
+  const DatabaseImpl::Parts& parts = database->parts;
+  return IngestFiles({.storage = parts.storage,
+                      .live = parts.live,
+                      .budget = parts.budget,
+                      .quotas = parts.quotas,
+                      .info_log = parts.info_log,
+                      .layout = layout,
+                      .add = add},
+                     files, options, limits);
 }
 
 }  // namespace bigtable

@@ -17,25 +17,24 @@ namespace {
                                 "write can be made again"));
 }
 
-// A contribution, or an operation on an aggregate family.
-[[gnu::noinline]] absl::Status CheckValue(const FamilyLayout& family,
-                                          const MutationOperation& operation) {
-  if (TraitsOf(operation.kind).is_deletion) return absl::OkStatus();
-  const bool is_input = operation.kind == EntryKind::kAddToCell;
+// A contribution, or a cell or contribution of an aggregate family.
+[[gnu::noinline]] absl::Status CheckValue(const FamilyLayout& family, EntryKind kind,
+                                          std::string_view value) {
+  const bool is_input = kind == EntryKind::kAddToCell;
   if (family.aggregate == nullptr) {
     return absl::InvalidArgumentError(
         Cat("family ", Quoted(family.name),
             " is no aggregate, so its cells are written by Set, not by ",
             is_input ? "AddToCell" : "MergeToCell"));
   }
-  if (operation.kind == EntryKind::kCell) {
+  if (kind == EntryKind::kCell) {
     return absl::InvalidArgumentError(
         Cat("family ", Quoted(family.name), " holds ", family.aggregate->what(),
             ", which only AddToCell and MergeToCell write, not Set or ReadModifyWriteRow"));
   }
   const AggregateOperator* const op = family.aggregate->operator_or_null();
   if (op == nullptr) return family.aggregate->MissingError(family.name);
-  const absl::Status checked = CheckContribution(*op, operation.kind, operation.value);
+  const absl::Status checked = CheckContribution(*op, kind, value);
   if (checked.ok()) return checked;
   return Annotate(checked, Cat("family ", Quoted(family.name), " holds ", family.aggregate->what(),
                                ", and does not take what ",
@@ -59,6 +58,12 @@ bool HasNotObservedMark(const absl::Status& status) {
   return absl::IsUnimplemented(status) && status.GetPayload(kNotObservedMark).has_value();
 }
 
+absl::Status CheckCellOf(const FamilyLayout& family, EntryKind kind, std::string_view value) {
+  if (family.aggregate == nullptr && kind == EntryKind::kCell) [[likely]]
+    return absl::OkStatus();
+  return CheckValue(family, kind, value);
+}
+
 absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mutation) {
   if (mutation.observers != layout.observers_id) [[unlikely]]
     return NotObservedError(layout);
@@ -76,8 +81,8 @@ absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mut
     }
     if (family->closed) [[unlikely]]
       return ClosedError(*family);
-    if (family->aggregate != nullptr || IsContribution(operation.kind)) [[unlikely]] {
-      BT_RETURN_IF_ERROR(CheckValue(*family, operation));
+    if (IsCell(operation.kind)) {
+      BT_RETURN_IF_ERROR(CheckCellOf(*family, operation.kind, operation.value));
     }
   }
   if (!reader.ok()) return absl::InvalidArgumentError("the mutation is not well formed");

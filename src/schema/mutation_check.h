@@ -2,8 +2,11 @@
 #ifndef BIGTABLE_SCHEMA_MUTATION_CHECK_H_
 #define BIGTABLE_SCHEMA_MUTATION_CHECK_H_
 
+#include <string_view>
+
 #include "absl/status/status.h"
 
+#include "base/entry_kind.h"
 #include "schema/mutation_format.h"
 #include "schema/table_layout.h"
 
@@ -16,6 +19,9 @@ namespace bigtable {
 // (FamilyLayout::closed). NotObservedError: the table has
 // other observers than those that were called for the mutation.
 absl::Status CheckMutation(const TableLayout& layout, const EncodedMutation& mutation);
+
+// What CheckMutation says of a cell or a contribution that is written to a family.
+absl::Status CheckCellOf(const FamilyLayout& family, EntryKind kind, std::string_view value);
 
 // Nothing was applied: the client calls the table's observers, and applies the mutation with their
 // number (transaction/observed_write.h). Unimplemented, for callers that cannot, by messages.

@@ -79,12 +79,14 @@ class SectionReader {
 
 absl::Status CheckExpected(const std::string& path, const SSTableInfo& found,
                            const SSTableInfo& expected) {
-  if (found.identity == expected.identity && found.file_number == expected.file_number) {
+  const uint64_t number =
+      expected.ingested.has_value() ? expected.ingested->file_number : expected.file_number;
+  if (found.identity == expected.identity && found.file_number == number) {
     return absl::OkStatus();
   }
   return absl::DataLossError(Cat(path, ": another SSTable than expected: number ",
                                  found.file_number, ", identity ", found.identity, " instead of ",
-                                 expected.file_number, ", ", expected.identity));
+                                 number, ", ", expected.identity));
 }
 
 // Compares the sizes in the properties with the file, before memory is allocated for them: the data
@@ -155,7 +157,8 @@ absl::StatusOr<Ref<SSTable>> SSTable::OpenExpecting(FileSystem* file_system, std
                                                     const SSTableInfo* expected, Options options) {
   BudgetCharge charge(options.budget.get(), MemoryBudget::Use::kIndexes);
   BT_ASSIGN_OR_RETURN(Contents contents, Read(file_system, path, expected, options, &charge));
-  const SSTableInfo info = std::exchange(contents.properties.info, {});
+  SSTableInfo info = std::exchange(contents.properties.info, {});
+  if (expected != nullptr && expected->ingested.has_value()) info = *expected;
   const Ref<SSTable> table(new SSTable(std::move(path), info, std::move(options)));
   table->Become(std::move(contents));
   return table;
@@ -233,7 +236,7 @@ absl::StatusOr<SSTable::Contents> SSTable::Read(FileSystem* file_system, const s
   }
 
   source.path = path;
-  source.number = properties->info.file_number;
+  source.number = expected != nullptr ? expected->file_number : properties->info.file_number;
   source.identity = footer.identity;
   source.compressed = properties->compression != Compression::kNone;
   source.largest_block = properties->largest_block;
@@ -247,7 +250,8 @@ SSTable::SSTable(std::string path, const SSTableInfo& info, Options options)
     : info_(info),
       path_(std::move(path)),
       options_(std::move(options)),
-      charge_(options_.budget.get(), MemoryBudget::Use::kIndexes) {
+      charge_(options_.budget.get(), MemoryBudget::Use::kIndexes),
+      sequence_shift_(info_.sequence_shift()) {
   charge_.Set(sizeof(SSTable) + kAround + info_.smallest_key.capacity() +
               info_.largest_key.capacity() + path_.capacity());
 }

@@ -94,6 +94,8 @@ class SSTable final : public RefCounted {
   }
 
   const SSTableInfo& info() const { return info_; }
+  // What cursors add to the sequence numbers of its entries: 0 unless it was ingested.
+  int64_t sequence_shift() const { return sequence_shift_; }
   RowReads& row_reads() const { return row_reads_; }
   const std::string& path() const { return path_; }
   // Requires is_open(). Its `info` is empty, because info() has it.
@@ -191,6 +193,7 @@ class SSTable final : public RefCounted {
 
   // Constant once is_open_. The fields that are read for each row are adjacent.
   alignas(64) mutable std::atomic<bool> is_open_{false};
+  const int64_t sequence_shift_;
   // The filter has columns, and the file has no deletion of a family or row, which would affect
   // columns that are not in the filter.
   mutable bool filter_has_columns_ = false;

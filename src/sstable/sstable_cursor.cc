@@ -5,7 +5,9 @@
 
 #include "absl/base/macros.h"
 
+#include "base/entry_key.h"
 #include "base/prefetch.h"
+#include "base/sequence.h"
 #include "base/shortcuts.h"
 
 namespace bigtable {
@@ -51,6 +53,7 @@ bool SSTableCursor::Open() {
 inline void SSTableCursor::Show() {
   if (block_.valid()) [[likely]] {
     key_ = block_.key();
+    if (shift_ != 0) [[unlikely]] ShiftKey();
     value_ = block_.value();
     value_owner_ = owner_.get();
     valid_ = true;
@@ -59,6 +62,29 @@ inline void SSTableCursor::Show() {
   } else {
     valid_ = false;
   }
+}
+
+// Entries of a file keep their order when the same is added to all of their sequence numbers.
+void SSTableCursor::ShiftKey() {
+  const SequenceNumber sequence = VersionOf(key_).sequence;
+  shifted_.assign(key_);
+  SetSequence(shifted_.data(), shifted_.size(),
+              (sequence + static_cast<uint64_t>(shift_)) & kMaxSequence);
+  key_ = shifted_;
+}
+
+std::string_view SSTableCursor::InFile(std::string_view target) {
+  if (!IsWellFormed(target)) return target;  // the beginning of a key, without a sequence number
+  const auto sequence = static_cast<int64_t>(VersionOf(target).sequence);
+  const int64_t in_file =
+      std::clamp(sequence - shift_, int64_t{0}, static_cast<int64_t>(kMaxSequence));
+  shifted_.assign(target);
+  SetSequence(shifted_.data(), shifted_.size(), static_cast<SequenceNumber>(in_file));
+  if (in_file == sequence - shift_) return shifted_;
+  // All entries of the file with this timestamp are newer than the target, or all are older.
+  char* const rest = shifted_.data() + shifted_.size() - 4;  // the ordinal, and the kind
+  std::fill_n(rest, 4, in_file == 0 ? '\xff' : '\0');
+  return shifted_;
 }
 
 void SSTableCursor::FailDamaged() {
@@ -73,6 +99,7 @@ inline bool SSTableCursor::IsBehindRow(size_t block) const {
 void SSTableCursor::Seek(std::string_view target) {
   Reset();
   if (!IsOpen()) return;
+  if (shift_ != 0) [[unlikely]] target = InFile(target);
   const size_t block = table_->index_.Find(target);
   if (block == table_->index_.size() || IsBehindRow(block)) return;
   table_->blocks_->Prefetch(block);
@@ -104,6 +131,7 @@ void SSTableCursor::SeekRow(std::string_view row_prefix) {
 void SSTableCursor::SeekBefore(std::string_view target) {
   Reset();
   if (!IsOpen()) return;
+  if (shift_ != 0) [[unlikely]] target = InFile(target);
   const size_t block = table_->index_.Find(target);
   if (block == table_->index_.size()) {
     SeekToLast();
@@ -163,6 +191,7 @@ void SSTableCursor::Next() {
   block_.Next();
   if (block_.valid()) [[likely]] {
     key_ = block_.key();
+    if (shift_ != 0) [[unlikely]] ShiftKey();
     value_ = block_.value();
     if (settings_.read_ahead) ReadAhead();
     return;

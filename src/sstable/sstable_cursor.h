@@ -10,6 +10,8 @@
 #define BIGTABLE_SSTABLE_SSTABLE_CURSOR_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/entry_cursor.h"
@@ -25,7 +27,7 @@ class SSTableCursor final : public EntryCursor {
  public:
   // `table` outlives the cursor, and the values that it returns without an owner.
   explicit SSTableCursor(const SSTable* table, ReadSettings settings = {})
-      : table_(table), settings_(settings) {}
+      : table_(table), settings_(settings), shift_(table->sequence_shift()) {}
 
   const SSTable* table() const { return table_; }
 
@@ -65,9 +67,14 @@ class SSTableCursor final : public EntryCursor {
   bool IsBehindRow(size_t block) const;
   void FailDamaged();
   void Reset();
+  // Of an ingested file. From here on key_ is the key of the current entry as the database has it;
+  // and the first key that, in the file, is not before `target`.
+  [[gnu::cold, gnu::noinline]] void ShiftKey();
+  [[gnu::cold, gnu::noinline]] std::string_view InFile(std::string_view target);
 
   const SSTable* const table_;
   const ReadSettings settings_;
+  const int64_t shift_;       // SSTable::sequence_shift
   size_t index_ = kNoBlock;   // of the block in block_
   size_t failed_ = kNoBlock;  // the block that could not be read; none: another error, or no error
   BlockReader::ReadAhead ahead_;
@@ -77,6 +84,7 @@ class SSTableCursor final : public EntryCursor {
   size_t row_block_ = 0;        // the block in which this row begins
   Ref<Block> owner_;            // of the block's bytes; null if they live as long as the table
   BlockCursor block_;
+  std::string shifted_;  // see ShiftKey and InFile
 };
 
 }  // namespace bigtable

@@ -1,10 +1,12 @@
 // An encoded SSTableInfo, as stored in METADATA and in the properties of a file:
 //
-//   u8 version (3); u64 identity, fixed; then varints: file number, size, smallest and largest
+//   u8 version (3, or 4 if the file was ingested); u64 identity, fixed; then varints: file number, size, smallest and largest
 //   sequence, smallest and largest timestamp (zigzag), entries, cell, column and row deletions, raw
 //   bytes; then the smallest and the largest key, each with its length first; then the number of
 //   families, and for each its name, length first, and its bytes; then the time of the oldest
-//   deletion (zigzag). Version 2 does not have that time, version 1 no families either.
+//   deletion (zigzag); in version 4 then the number that an ingested file has in itself, and what
+//   is added to its sequence numbers (zigzag). Version 2 does not have the time of the deletion,
+//   version 1 no families either.
 //
 // The log record, SSTable block or properties block around it has the checksum. Worked example: a
 // file 2 of 3 bytes without entries begins 03 | 8 bytes of identity | 02 03 00 00 ...
@@ -17,13 +19,14 @@
 
 namespace bigtable {
 namespace {
-constexpr uint8_t kVersion = 3;
+constexpr uint8_t kVersion = 4;
+constexpr uint8_t kVersionOfOwnFiles = 3;
 constexpr uint8_t kVersionWithoutDeletionTime = 2;
 constexpr uint8_t kVersionWithoutFamilies = 1;
 }  // namespace
 
 void SSTableInfo::EncodeTo(std::string* out) const {
-  out->push_back(static_cast<char>(kVersion));
+  out->push_back(static_cast<char>(ingested.has_value() ? kVersion : kVersionOfOwnFiles));
   AppendFixed64(out, identity);
   AppendVarint64(out, file_number);
   AppendVarint64(out, size);
@@ -44,6 +47,9 @@ void SSTableInfo::EncodeTo(std::string* out) const {
     AppendVarint64(out, family.bytes);
   }
   AppendVarint64(out, ZigZag(oldest_deletion));
+  if (!ingested.has_value()) return;
+  AppendVarint64(out, ingested->file_number);
+  AppendVarint64(out, ZigZag(ingested->sequence_shift));
 }
 
 absl::StatusOr<SSTableInfo> SSTableInfo::Decode(std::string_view bytes) {
@@ -76,6 +82,10 @@ absl::StatusOr<SSTableInfo> SSTableInfo::Decode(std::string_view bytes) {
     }
   }
   if (version > kVersionWithoutDeletionTime) info.oldest_deletion = UnZigZag(decoder.Varint());
+  if (version > kVersionOfOwnFiles) {
+    const uint64_t number = decoder.Varint();
+    info.ingested = {.file_number = number, .sequence_shift = UnZigZag(decoder.Varint())};
+  }
   if (version == 0 || !decoder.ok() || !decoder.at_end()) {
     return absl::DataLossError(
         Cat("the description of an SSTable does not decode: ", Quoted(bytes)));

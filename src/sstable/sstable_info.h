@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,17 @@ struct SSTableInfo {
   };
   std::vector<FamilyBytes> families;
 
+  // Of a file that was not written by this database (Table::Ingest). What is said above holds for
+  // the file as the database reads it, and this for the file itself.
+  struct Ingested {
+    uint64_t file_number = 0;    // in the file
+    int64_t sequence_shift = 0;  // is added to the sequence number of each entry
+
+    friend bool operator==(const Ingested&, const Ingested&) = default;
+  };
+  std::optional<Ingested> ingested;
+
+  int64_t sequence_shift() const { return ingested.has_value() ? ingested->sequence_shift : 0; }
   uint64_t deletions() const { return cell_deletions + column_deletions + row_deletions; }
   // Whether an entry of the file affects a cell whose timestamp is in [first, last]. Deletions of
   // columns, families and rows affect every timestamp.

@@ -128,6 +128,12 @@ class TabletServer final {
   // To be called before a tablet that comes from another server, with mutations up to `sequence`,
   // is read here.
   void AdvanceVisible(SequenceNumber sequence);
+  // In a turn among the writes in which `sequence` became visible, after a change of rows at that
+  // number which is not a write here (Table::Ingest): no read sequence from before it meets a
+  // precondition.
+  void OutdateReadsBefore(SequenceNumber sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    if (environment_.last_writes != nullptr) environment_.last_writes->RaiseFloor(sequence);
+  }
   // To be called before a write that has a precondition (WriteRequest::unchanged_since): from the
   // first call on, the server notes the last write to each row, at the cost of a hash and a store
   // for each write. The read sequences from before that call fail the precondition. Errors of the

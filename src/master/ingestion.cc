@@ -1,0 +1,331 @@
+#include "master/ingestion.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/macros.h"
+#include "absl/time/time.h"
+
+#include "base/entry_key.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "base/thread_roles.h"
+#include "cluster/tablet_claim.h"
+#include "commit/server_turns.h"
+#include "tablet/group_files.h"
+
+namespace bigtable {
+namespace {
+
+std::string_view RowPart(std::string_view key) { return key.substr(0, RowPrefixSize(key)); }
+
+// The files of one layer and group, by their first row.
+class DisjointFiles {
+ public:
+  bool Overlaps(std::string_view first, std::string_view last) const {
+    const auto after = rows_.upper_bound(last);
+    return after != rows_.begin() && std::prev(after)->second >= first;
+  }
+  void Add(std::string_view first, std::string_view last) { rows_.emplace(first, last); }
+
+ private:
+  std::map<std::string_view, std::string_view> rows_;  // the last row of each by its first
+};
+
+void Shift(int64_t shift, SSTableInfo* info) {
+  info->ingested->sequence_shift = shift;
+  const auto shifted = [&](SequenceNumber sequence) {
+    return (sequence + static_cast<uint64_t>(shift)) & kMaxSequence;
+  };
+  info->min_sequence = shifted(info->min_sequence);
+  info->max_sequence = shifted(info->max_sequence);
+  for (std::string* const key : {&info->smallest_key, &info->largest_key}) {
+    SetSequence(key->data(), key->size(), shifted(VersionOf(*key).sequence));
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<size_t>> LayersOf(absl::Span<const IngestedFile> files) {
+  std::vector<std::vector<size_t>> layers;
+  std::vector<std::map<uint32_t, DisjointFiles>> rows;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string_view first = RowPart(files[i].info.smallest_key);
+    const std::string_view last = RowPart(files[i].info.largest_key);
+    // Above the newest that it shares a row with.
+    size_t layer = rows.size();
+    while (layer > 0 && !rows[layer - 1][files[i].group_id].Overlaps(first, last)) --layer;
+    if (layer == rows.size()) {
+      rows.emplace_back();
+      layers.emplace_back();
+    }
+    rows[layer][files[i].group_id].Add(first, last);
+    layers[layer].push_back(i);
+  }
+  return layers;
+}
+
+// One call.
+class Ingestion::Run {
+ public:
+  Run(const Parts& parts, MasterContext* context, const std::vector<HostedTablet>& tablets,
+      const IngestRequest& request)
+      : parts_(parts), context_(context), tablets_(tablets), request_(request) {}
+
+  absl::Status Do(bool* may_be_named) {
+    BT_RETURN_IF_ERROR(FlushFirst());
+    std::vector<std::shared_ptr<Tablet>> claimed;
+    for (const HostedTablet& hosted : tablets_) {
+      claimed.push_back(hosted.tablet);
+      Host& host = hosts_[hosted.host.get()];
+      host.hosted = hosted.host;
+      host.tablets.push_back(hosted.tablet);
+    }
+    BT_RETURN_IF_ERROR(context_->AwaitChanges(request_.limits));
+    const TabletClaim claim(context_->background, std::move(claimed), request_.limits);
+    BT_RETURN_IF_ERROR(claim.status());
+    const LimitedMutexLock lock(parts_.mutex, &request_.limits, "the ingestion of other files");
+    BT_RETURN_IF_ERROR(lock.status());
+    BT_RETURN_IF_ERROR(PlaceInTime());
+    BT_RETURN_IF_ERROR(OpenFiles());
+    return StopFrom(hosts_.begin(), may_be_named);
+  }
+
+ private:
+  struct Host {
+    std::shared_ptr<ServerHost> hosted;
+    std::vector<std::shared_ptr<Tablet>> tablets;  // with rows of the files
+  };
+  using Hosts = std::map<ServerHost*, Host, std::less<>>;  // in the order of WithStopped
+  struct Replacement {
+    ServerHost* host = nullptr;
+    std::shared_ptr<Tablet> stopped;
+    std::shared_ptr<Tablet> by;
+  };
+
+  // --- Step 1 ---
+
+  absl::Status FlushFirst() {
+    std::map<ServerHost*, size_t> tablets;
+    for (const HostedTablet& hosted : tablets_) ++tablets[hosted.host.get()];
+    for (const HostedTablet& hosted : tablets_) {
+      size_t& of_host = tablets[hosted.host.get()];
+      if (of_host == 1) {
+        BT_RETURN_IF_ERROR(context_->background->FlushTablet(hosted.host->server(), hosted.tablet,
+                                                             request_.limits));
+      } else if (of_host > 1) {  // together
+        BT_RETURN_IF_ERROR(
+            context_->background->FlushServer(hosted.host->server(), request_.limits));
+      }
+      of_host = 0;
+    }
+    return absl::OkStatus();
+  }
+
+  // --- Step 2 ---
+
+  absl::Status PlaceInTime() {
+    const std::vector<std::vector<size_t>> layers = LayersOf(request_.files);
+    files_.resize(request_.files.size());
+    uint64_t numbers = 0;
+    std::vector<uint64_t> widths;
+    for (const std::vector<size_t>& layer : layers) {
+      uint64_t width = 1;
+      for (const size_t i : layer) {
+        const SSTableInfo& info = request_.files[i].info;
+        width = std::max(width, info.max_sequence - info.min_sequence + 1);
+      }
+      widths.push_back(width);
+      numbers += std::min(width, kMostNumbers + 1);
+    }
+    if (numbers > kMostNumbers) {
+      return absl::InvalidArgumentError(
+          Cat("the files span ", numbers, " sequence numbers; ", kMostNumbers, " are allowed"));
+    }
+    BT_ASSIGN_OR_RETURN(SequenceNumber next,
+                        request_.oldest_wins ? FirstBelow(numbers) : FirstAhead(numbers));
+    for (size_t layer = 0; layer < layers.size(); ++layer) {
+      for (const size_t i : layers[layer]) {
+        files_[i] = {.order = next + widths[layer] - 1, .info = request_.files[i].info};
+        const int64_t shift =
+            static_cast<int64_t>(next) - static_cast<int64_t>(files_[i].info.min_sequence);
+        Shift(shift, &files_[i].info);
+      }
+      next += widths[layer];
+    }
+    last_ = next - 1;
+    return absl::OkStatus();
+  }
+  absl::StatusOr<SequenceNumber> FirstAhead(uint64_t numbers) const {
+    const SequenceNumber last = parts_.sequences->last();
+    if (last + kAhead + numbers >= kMaxSequence) {
+      return absl::ResourceExhaustedError("there are no more sequence numbers for ingested files");
+    }
+    return last + kAhead;
+  }
+  absl::StatusOr<SequenceNumber> FirstBelow(uint64_t numbers) const {
+    SequenceNumber above = parts_.sequences->last() + 1;
+    SequenceNumber below = 0;  // entries up to it are of earlier families
+    for (const IngestedFile& file : request_.files) {
+      for (const FamilyLayout& family : request_.layout->families) {
+        if (family.group_id == file.group_id) below = std::max(below, family.created);
+      }
+    }
+    for (const HostedTablet& hosted : tablets_) {
+      const Pin<TabletVersion> version = hosted.tablet->Version();
+      above = std::min(above, version->FirstUnflushed());
+      for (const GroupVersion& group : version->groups()) {
+        for (const GroupFiles::File& file : group.files->files()) {
+          above = std::min(above, file.table->info().min_sequence);
+        }
+      }
+    }
+    if (above <= below + numbers) {
+      return absl::FailedPreconditionError(Cat(
+          "the table has ", above - below - 1, " unused sequence numbers below its oldest data,",
+          " and files that lose against it need ", numbers, "; a table has ", kLeftForOldest,
+          " of them when it is created"));
+    }
+    return above - numbers;
+  }
+
+  absl::Status OpenFiles() {
+    const TabletEnvironment& environment = *tablets_.front().tablet->environment();
+    for (size_t i = 0; i < files_.size(); ++i) {
+      const size_t group = request_.layout->GroupIndex(request_.files[i].group_id);
+      BT_ASSIGN_OR_RETURN(std::vector<Ref<SSTable>> opened,
+                          OpenSSTables(environment, request_.layout->groups[group], {files_[i]}));
+      opened_.push_back(std::move(opened.front()));
+    }
+    return absl::OkStatus();
+  }
+
+  // --- Steps 3 to 5 ---
+
+  absl::Status StopFrom(Hosts::iterator host, bool* may_be_named) {
+    if (host == hosts_.end()) return Commit(may_be_named);
+    return host->second.hosted->WithStopped(
+        context_->epoch(), host->second.tablets, request_.limits,
+        [&] { return StopFrom(std::next(host), may_be_named); });
+  }
+
+  absl::Status Commit(bool* may_be_named) {
+    std::vector<TabletStep> steps;
+    std::vector<Replacement> replacements;
+    std::map<uint64_t, uint64_t> names;  // how many tablets name a file
+    for (const auto& [_, host] : hosts_) {
+      for (const std::shared_ptr<Tablet>& tablet : host.tablets) {
+        if (*tablet->Layout() != *request_.layout) {
+          return absl::AbortedError(
+              Cat("the schema of table ", request_.layout->name, " has changed"));
+        }
+        TabletState state = tablet->State();
+        for (TabletStep& step : StepsOf(tablet->id(), tablet->rows())) {
+          for (const TabletFile& file : step.change.added) ++names[file.info.file_number];
+          ApplyChange(step.change, &state);
+          steps.push_back(std::move(step));
+        }
+        BT_ASSIGN_OR_RETURN(
+            std::shared_ptr<Tablet> by,
+            Tablet::Open(host.hosted->server()->environment(), tablet->Layout(), state));
+        by->flags().SetStopped(true);
+        replacements.push_back({host.hosted.get(), tablet, std::move(by)});
+      }
+    }
+    BT_RETURN_IF_ERROR(request_.limits.Check());
+    BT_RETURN_IF_ERROR(context_->Step());
+    MetadataTable* const metadata = hosts_.begin()->second.hosted->metadata();
+    if (absl::Status committed = metadata->Commit(steps); !committed.ok()) {
+      if (absl::IsFailedPrecondition(committed)) {
+        return absl::FailedPreconditionError(
+            Cat("the files cannot be added at one moment, ingest fewer at a time: ",
+                ToStd(committed.message())));
+      }
+      *may_be_named = metadata->IsInDoubt(committed);
+      if (*may_be_named) parts_.sequences->AdvanceTo(last_);
+      return committed;
+    }
+    *may_be_named = true;
+    for (const auto& [number, tablets] : names) {
+      for (uint64_t i = 1; i < tablets; ++i) parts_.shared_files->Share(number);
+    }
+    Publish(replacements);
+    return absl::OkStatus();
+  }
+
+  // The changes of a tablet, one for each group.
+  std::vector<TabletStep> StepsOf(const TabletId& tablet, const RowRange& rows) const {
+    std::map<uint32_t, TabletChange> changes;
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (!MayHaveRowsOf(files_[i].info, rows)) continue;
+      TabletChange& change = changes[request_.files[i].group_id];
+      change.group_id = request_.files[i].group_id;
+      change.added.push_back(files_[i]);
+    }
+    std::vector<TabletStep> steps;
+    for (auto& [_, change] : changes) steps.push_back({tablet, std::move(change)});
+    return steps;
+  }
+
+  // A turn comes in the end: a server whose log stalls for ever ends.
+  void Publish(const std::vector<Replacement>& replacements) {
+    std::vector<GroupWriter*> writers;
+    for (const auto& [_, host] : hosts_) writers.push_back(&host.hosted->server()->writer());
+    std::sort(writers.begin(), writers.end(), std::less<>());
+    const auto publish = [&] {
+      for (const GroupWriter* const writer : writers) writer->queue().AssertInTurn();
+      PublishInTurns(replacements);
+    };
+    GroupWriter* awaited = nullptr;
+    constexpr absl::Duration kStallTimeout = absl::Milliseconds(2);
+    for (absl::Duration timeout = kStallTimeout;
+         !RunInTurns(writers, CallLimits(), timeout, publish, &awaited); timeout *= 2) {
+      awaited->WaitForWrites(CallLimits()).IgnoreError();
+    }
+  }
+  void PublishInTurns(const std::vector<Replacement>& replacements) {
+    server_writer.Assume("this thread has a turn at each of the servers");
+    for (const Replacement& replacement : replacements) {
+      replacement.host->ReplaceStopped(replacement.stopped, replacement.by);
+    }
+    if (!request_.oldest_wins && parts_.sequences->last() >= last_) {
+      context_->info_log->Warning("a commit to METADATA has taken so long that snapshots of that ",
+                                  "time see ingested files");
+    }
+    parts_.sequences->AdvanceTo(last_);
+    // A number of its own, which no read sequence from before is.
+    const SequenceNumber visible = parts_.sequences->Take(1);
+    std::vector<JointPublication::Part> parts;
+    for (const auto& [_, host] : hosts_) {
+      // That of a server that has ended is final. Another one loads its tablets from METADATA.
+      TabletServer* const server = host.hosted->server();
+      if (server->state().ended()) continue;
+      parts.push_back({server->writer().parts().visible, visible});
+      server->OutdateReadsBefore(visible);
+    }
+    parts_.publication->Publish(parts);
+    for (const Replacement& replacement : replacements) replacement.by->flags().SetStopped(false);
+  }
+
+  const Parts& parts_;
+  MasterContext* const context_;
+  const std::vector<HostedTablet>& tablets_;
+  const IngestRequest& request_;
+  std::vector<TabletFile> files_;     // as the tablets name them, one for each of the request
+  std::vector<Ref<SSTable>> opened_;  // so that they are opened before any writer waits
+  SequenceNumber last_ = 0;           // the last number of the files
+  Hosts hosts_;
+};
+
+absl::Status Ingestion::AddTo(const std::vector<HostedTablet>& tablets,
+                              const IngestRequest& request, bool* may_be_named) {
+  *may_be_named = false;
+  return Run(parts_, context_, tablets, request).Do(may_be_named);
+}
+
+}  // namespace bigtable
