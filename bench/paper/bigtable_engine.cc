@@ -83,6 +83,57 @@ class BigtableCursor final : public Cursor {
   bigtable::RowReader rows_;
 };
 
+class BigtableWrites final : public Loader {
+ public:
+  BigtableWrites(bigtable::Database* database, bigtable::Table* table)
+      : database_(database), table_(table) {}
+
+  absl::Status Add(std::string_view key, std::string_view value) override {
+    mutations_.emplace_back(key).Set(kColumn, value);
+    return mutations_.size() < kRowsOfLoad ? absl::OkStatus() : Apply();
+  }
+  absl::Status Finish() override {
+    if (absl::Status s = Apply(); !s.ok()) return s;
+    return database_->Flush(kTable);
+  }
+
+ private:
+  absl::Status Apply() {
+    for (const absl::Status& s :
+         table_->ApplyBatch(mutations_, {.durability = bigtable::Durability::kNone})) {
+      if (!s.ok()) return s;
+    }
+    mutations_.clear();
+    return absl::OkStatus();
+  }
+
+  bigtable::Database* const database_;
+  bigtable::Table* const table_;
+  std::vector<bigtable::RowMutation> mutations_;
+};
+
+class BigtableFiles final : public Loader {
+ public:
+  BigtableFiles(bigtable::Table* table, absl::StatusOr<std::unique_ptr<bigtable::SSTableSorter>> s)
+      : table_(table), sorter_(std::move(s)) {}
+
+  absl::Status Add(std::string_view key, std::string_view value) override {
+    if (!sorter_.ok()) return sorter_.status();
+    return (*sorter_)->Add(key, kColumn, bigtable::Timestamp(1), value);
+  }
+  absl::Status Finish() override {
+    if (!sorter_.ok()) return sorter_.status();
+    const absl::StatusOr<std::vector<std::string>> files = (*sorter_)->Finish();
+    if (!files.ok()) return files.status();
+    // As RocksDB's default, which does not verify either.
+    return table_->Ingest(*files, {.moves_files = true, .verifies = false}).status();
+  }
+
+ private:
+  bigtable::Table* const table_;
+  absl::StatusOr<std::unique_ptr<bigtable::SSTableSorter>> sorter_;
+};
+
 class Bigtable final : public Engine {
  public:
   static absl::StatusOr<std::unique_ptr<Engine>> Open(const OpenOptions& options,
@@ -111,6 +162,13 @@ class Bigtable final : public Engine {
   absl::Status Close() override { return database_->Close(); }
   absl::Status Checkpoint(const std::string& directory) override {
     return database_->Checkpoint(directory);
+  }
+  std::unique_ptr<Loader> NewLoader(Load load, const std::string& directory, int threads) override {
+    if (load == Load::kWrites) return std::make_unique<BigtableWrites>(database_.get(), table_);
+    const bigtable::SSTableSorterOptions options = {.memory = options_.memory_limit,
+                                                    .threads = threads};
+    return std::make_unique<BigtableFiles>(
+        table_, bigtable::SSTableSorter::Create(directory, Schema(options_, spread_), options));
   }
   // The log is written through a mapping.
   uint64_t MappedBytesWritten() override { return database_->Statistics().log_bytes_written; }

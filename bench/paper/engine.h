@@ -71,6 +71,23 @@ class Cursor {
   std::string_view value_;
 };
 
+// The ways in which many rows come in at once.
+enum class Load {
+  kWrites,  // groups of ordinary writes that are not logged, and a flush at the end
+  kFiles,   // sorted files that are written outside of the database, and ingested
+};
+
+constexpr size_t kRowsOfLoad = 1000;  // in a group of writes
+
+// Takes rows in any order. One thread at a time.
+class Loader {
+ public:
+  virtual ~Loader() = default;
+  virtual absl::Status Add(std::string_view key, std::string_view value) = 0;
+  // All rows are in the database, and survive a crash of the machine.
+  virtual absl::Status Finish() = 0;
+};
+
 // An open database. Readers and cursors must be destroyed before it. Thread-safe.
 class Engine {
  public:
@@ -88,6 +105,13 @@ class Engine {
   // Copies the database, at one moment, to a directory that does not exist, by links.
   virtual absl::Status Checkpoint(const std::string& /*directory*/) {
     return absl::UnimplementedError("the engine has no checkpoints");
+  }
+
+  // `directory` exists, for files, on the file system of the database. Uses up to `threads` threads
+  // where the engine's experts would. Null: the engine does not have this way.
+  virtual std::unique_ptr<Loader> NewLoader(Load /*load*/, const std::string& /*directory*/,
+                                            int /*threads*/) {
+    return nullptr;
   }
 
   // Bytes stored into mapped files since the database was opened: writes that the kernel does not

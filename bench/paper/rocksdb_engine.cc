@@ -2,7 +2,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/status/status.h"
@@ -14,8 +16,11 @@
 #include "engine.h"
 #include "peer_settings.h"
 #include "rocksdb/db.h"
+#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/version.h"
+#include "rocksdb/write_batch.h"
+#include "sorted_rows.h"
 
 namespace bench {
 namespace {
@@ -74,6 +79,78 @@ class RocksDBCursor final : public Cursor {
   bool begun_ = false;
 };
 
+class RocksDBWrites final : public Loader {
+ public:
+  explicit RocksDBWrites(rocksdb::DB* db) : db_(db) { options_.disableWAL = true; }
+
+  absl::Status Add(std::string_view key, std::string_view value) override {
+    const rocksdb::Status s = batch_.Put(ToSlice(key), ToSlice(value));
+    if (!s.ok() || static_cast<size_t>(batch_.Count()) < kRowsOfLoad) return ToStatus(s);
+    return Write();
+  }
+  absl::Status Finish() override {
+    if (absl::Status s = Write(); !s.ok()) return s;
+    return ToStatus(db_->Flush({}));
+  }
+
+ private:
+  absl::Status Write() {
+    const rocksdb::Status s = db_->Write(options_, &batch_);
+    batch_.Clear();
+    return ToStatus(s);
+  }
+
+  rocksdb::DB* const db_;
+  rocksdb::WriteOptions options_;
+  rocksdb::WriteBatch batch_;
+};
+
+// Sorts in memory, as SSTableSorter does, and writes a file in each thread.
+class RocksDBFiles final : public Loader {
+ public:
+  RocksDBFiles(rocksdb::DB* db, std::string directory, int threads)
+      : db_(db), directory_(std::move(directory)), threads_(threads) {}
+
+  absl::Status Add(std::string_view key, std::string_view value) override {
+    rows_.Add(key, value);
+    return absl::OkStatus();
+  }
+  absl::Status Finish() override {
+    const std::vector<std::pair<size_t, size_t>> parts = rows_.Sort(threads_);
+    std::vector<rocksdb::Status> statuses(parts.size());
+    std::vector<std::string> files;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      files.push_back(Concat(directory_, "/", i, ".sst"));
+    }
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      threads.emplace_back([&, i] { statuses[i] = WriteFile(files[i], parts[i]); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const rocksdb::Status& s : statuses) {
+      if (!s.ok()) return ToStatus(s);
+    }
+    rocksdb::IngestExternalFileOptions options;
+    options.move_files = true;
+    return ToStatus(db_->IngestExternalFile(files, options));
+  }
+
+ private:
+  rocksdb::Status WriteFile(const std::string& path, std::pair<size_t, size_t> part) {
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), db_->GetOptions());
+    rocksdb::Status s = writer.Open(path);
+    for (size_t i = part.first; s.ok() && i < part.second; ++i) {
+      s = writer.Put(ToSlice(rows_.key(i)), ToSlice(rows_.value(i)));
+    }
+    return s.ok() ? writer.Finish() : s;
+  }
+
+  rocksdb::DB* const db_;
+  const std::string directory_;
+  const int threads_;
+  SortedRows rows_;
+};
+
 class RocksDB final : public Engine {
  public:
   static absl::StatusOr<std::unique_ptr<Engine>> Open(const OpenOptions& options) {
@@ -113,6 +190,10 @@ class RocksDB final : public Engine {
     const rocksdb::Status s = rocksdb::Checkpoint::Create(db_.get(), &made);
     const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
     return ToStatus(s.ok() ? checkpoint->CreateCheckpoint(directory) : s);
+  }
+  std::unique_ptr<Loader> NewLoader(Load load, const std::string& directory, int threads) override {
+    if (load == Load::kWrites) return std::make_unique<RocksDBWrites>(db_.get());
+    return std::make_unique<RocksDBFiles>(db_.get(), directory, threads);
   }
   uint64_t MappedBytesWritten() override { return 0; }
 

@@ -1,8 +1,10 @@
-// Checkpoints of databases of increasing sizes, and what a client feels that writes beside them,
-// for this engine and RocksDB in one run. bench/transfer/run builds and starts it.
+// Checkpoints of databases of increasing sizes, and what a client feels that writes beside them;
+// and bulk loads. For this engine and RocksDB in one run. bench/transfer/run builds and starts it.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,14 +16,19 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 
+#include "bulk_loads.h"
 #include "checkpoints.h"
 #include "common/flags.h"
 #include "common/machine.h"
 #include "common/table.h"
 #include "paper/engine.h"
 
-ABSL_FLAG(bool, quick, false, "20,000 and 100,000 rows, two seconds each");
+ABSL_FLAG(std::string, benchmarks, "", "of checkpoints, bulk_loads, between commas; none: both");
+ABSL_FLAG(bool, quick, false, "few rows, two seconds each");
 ABSL_FLAG(std::string, rows, "", "numbers of rows between commas, 1,000 to 100,000,000");
+ABSL_FLAG(uint64_t, value_size, 100, "of the rows of bulk loads, in bytes, 1 to 1,048,576");
+ABSL_FLAG(uint64_t, threads, 2, "that sort and write files, 1 to 64");
+ABSL_FLAG(uint64_t, repeats, 0, "of each bulk load, of which the median is shown, 1 to 100");
 ABSL_FLAG(std::string, engines, "", "of bigtable, rocksdb, between commas; none: both");
 ABSL_FLAG(uint64_t, writes, 10'000, "of the client in a second, 1 to 1,000,000");
 ABSL_FLAG(uint64_t, memory, 256, "MiB of memory, 16 to 1,048,576");
@@ -35,39 +42,39 @@ std::string Milliseconds(absl::Duration time) {
   return absl::StrFormat("%.2f", absl::ToDoubleMilliseconds(time));
 }
 
-absl::Status Run() {
-  const bool quick = absl::GetFlag(FLAGS_quick);
-  std::vector<uint64_t> rows = quick ? std::vector<uint64_t>{20'000, 100'000}
-                                     : std::vector<uint64_t>{100'000, 400'000, 1'600'000};
-  if (const std::string list = absl::GetFlag(FLAGS_rows); !list.empty()) {
-    absl::StatusOr<std::vector<uint64_t>> numbers = Numbers("rows", list, 1000, 100'000'000);
-    if (!numbers.ok()) return numbers.status();
-    rows = *numbers;
-  }
-  std::vector<std::string> known;
-  for (const EngineKind& engine : BuiltEngines()) {
-    if (engine.name != "leveldb") known.push_back(engine.name);  // it has none
-  }
-  absl::StatusOr<std::vector<std::string>> engines =
-      Names("engines", absl::GetFlag(FLAGS_engines), known, "an engine of this build");
-  if (!engines.ok()) return engines.status();
+// What both benchmarks take from the flags.
+struct Settings {
+  bool quick = false;
+  std::vector<std::string> engines;
+  uint64_t memory = 0;  // in MiB
+};
+
+absl::StatusOr<std::vector<uint64_t>> RowsOr(std::vector<uint64_t> usual) {
+  const std::string list = absl::GetFlag(FLAGS_rows);
+  if (list.empty()) return usual;
+  return Numbers("rows", list, 1000, 100'000'000);
+}
+
+absl::Status RunCheckpoints(const Settings& settings) {
+  const absl::StatusOr<std::vector<uint64_t>> rows =
+      RowsOr(settings.quick ? std::vector<uint64_t>{20'000, 100'000}
+                            : std::vector<uint64_t>{100'000, 400'000, 1'600'000});
+  if (!rows.ok()) return rows.status();
   uint64_t seconds = absl::GetFlag(FLAGS_seconds);
-  if (seconds == 0) seconds = quick ? 2 : 10;
+  if (seconds == 0) seconds = settings.quick ? 2 : 10;
   if (absl::Status s = CheckRange("seconds", seconds, 1, 3600); !s.ok()) return s;
   const uint64_t writes = absl::GetFlag(FLAGS_writes);
   if (absl::Status s = CheckRange("writes", writes, 1, 1'000'000); !s.ok()) return s;
-  const uint64_t memory = absl::GetFlag(FLAGS_memory);
-  if (absl::Status s = CheckRange("memory", memory, 16, 1 << 20); !s.ok()) return s;
 
   Table table({"rows", "engine", "checkpoints", "median, ms", "longest, ms", "write p50, us",
                "p99.9, ms", "longest, ms", "without: p50, us", "p99.9, ms", "longest, ms"});
-  for (const uint64_t n : rows) {
-    for (const std::string& name : *engines) {
+  for (const uint64_t n : *rows) {
+    for (const std::string& name : settings.engines) {
       const absl::StatusOr<CheckpointResult> result =
           MeasureCheckpoints({.engine = *BuiltEngine(name),
                               .directory = absl::GetFlag(FLAGS_directory),
                               .rows = n,
-                              .memory_limit = memory << 20,
+                              .memory_limit = settings.memory << 20,
                               .writes_per_second = static_cast<double>(writes),
                               .time = absl::Seconds(static_cast<int64_t>(seconds))});
       if (!result.ok()) return result.status();
@@ -83,9 +90,86 @@ absl::Status Run() {
       table.Add(std::move(line));
     }
   }
-  std::cout << table.Text() << "\n"
-            << writes << " writes of a kilobyte a second, " << memory << " MiB of memory\n"
-            << DescribeMachine() << "\n";
+  std::cout << "Checkpoints beside a client: " << writes << " writes of a kilobyte a second\n\n"
+            << table.Text() << "\n";
+  return absl::OkStatus();
+}
+
+absl::Status RunBulkLoads(const Settings& settings) {
+  const absl::StatusOr<std::vector<uint64_t>> rows =
+      RowsOr({settings.quick ? uint64_t{200'000} : uint64_t{2'000'000}});
+  if (!rows.ok()) return rows.status();
+  const uint64_t value_size = absl::GetFlag(FLAGS_value_size);
+  if (absl::Status s = CheckRange("value_size", value_size, 1, 1 << 20); !s.ok()) return s;
+  const uint64_t threads = absl::GetFlag(FLAGS_threads);
+  if (absl::Status s = CheckRange("threads", threads, 1, 64); !s.ok()) return s;
+  uint64_t repeats = absl::GetFlag(FLAGS_repeats);
+  if (repeats == 0) repeats = settings.quick ? 1 : 3;
+  if (absl::Status s = CheckRange("repeats", repeats, 1, 100); !s.ok()) return s;
+
+  Table table(
+      {"rows", "engine", "by", "time, s", "CPU, s", "until quiet, s", "CPU, s", "MB written"});
+  const auto seconds = [](absl::Duration time) {
+    return absl::StrFormat("%.2f", absl::ToDoubleSeconds(time));
+  };
+  for (const uint64_t n : *rows) {
+    for (const Load load : {Load::kWrites, Load::kFiles}) {
+      // The engines in turn, so that what else the machine does meets both.
+      std::map<std::string, std::vector<BulkLoadResult>> results;
+      for (uint64_t i = 0; i < repeats; ++i) {
+        for (const std::string& name : settings.engines) {
+          const absl::StatusOr<BulkLoadResult> result =
+              MeasureBulkLoad({.engine = *BuiltEngine(name),
+                               .load = load,
+                               .directory = absl::GetFlag(FLAGS_directory),
+                               .rows = n,
+                               .value_size = value_size,
+                               .memory_limit = settings.memory << 20,
+                               .threads = static_cast<int>(threads)});
+          if (!result.ok()) return result.status();
+          results[name].push_back(*result);
+        }
+      }
+      for (const std::string& name : settings.engines) {
+        std::vector<BulkLoadResult>& of = results[name];
+        std::sort(of.begin(), of.end(),
+                  [](const auto& a, const auto& b) { return a.time < b.time; });
+        const BulkLoadResult& median = of[of.size() / 2];
+        table.Add({absl::StrFormat("%d", n), name, load == Load::kWrites ? "writes" : "files",
+                   seconds(median.time), seconds(median.cpu), seconds(median.until_quiet),
+                   seconds(median.cpu_until_quiet),
+                   absl::StrFormat("%d", median.bytes_written / 1'000'000)});
+      }
+    }
+  }
+  std::cout << "Bulk loads of rows of " << value_size << " bytes in random order, " << threads
+            << " threads\n\n"
+            << table.Text() << "\n";
+  return absl::OkStatus();
+}
+
+absl::Status Run() {
+  Settings settings;
+  settings.quick = absl::GetFlag(FLAGS_quick);
+  std::vector<std::string> known;
+  for (const EngineKind& engine : BuiltEngines()) {
+    if (engine.name != "leveldb") known.push_back(engine.name);  // it has neither
+  }
+  absl::StatusOr<std::vector<std::string>> engines =
+      Names("engines", absl::GetFlag(FLAGS_engines), known, "an engine of this build");
+  if (!engines.ok()) return engines.status();
+  settings.engines = *engines;
+  settings.memory = absl::GetFlag(FLAGS_memory);
+  if (absl::Status s = CheckRange("memory", settings.memory, 16, 1 << 20); !s.ok()) return s;
+  const absl::StatusOr<std::vector<std::string>> benchmarks = Names(
+      "benchmarks", absl::GetFlag(FLAGS_benchmarks), {"checkpoints", "bulk_loads"}, "a benchmark");
+  if (!benchmarks.ok()) return benchmarks.status();
+  for (const std::string& name : *benchmarks) {
+    const absl::Status s =
+        name == "checkpoints" ? RunCheckpoints(settings) : RunBulkLoads(settings);
+    if (!s.ok()) return s;
+  }
+  std::cout << settings.memory << " MiB of memory\n" << DescribeMachine() << "\n";
   return absl::OkStatus();
 }
 
@@ -93,7 +177,7 @@ absl::Status Run() {
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage("checkpoints beside a client that writes; see bench/transfer/run");
+  absl::SetProgramUsageMessage("checkpoints and bulk loads; see bench/transfer/run");
   absl::ParseCommandLine(argc, argv);
   const absl::Status s = bench::Run();
   if (s.ok()) return EXIT_SUCCESS;

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 
 #include "base/arena.h"
+#include "base/prefetch.h"
 
 namespace bigtable {
 
@@ -21,6 +22,12 @@ class EntrySorter {
    public:
     std::string_view key() const { return {at_ + 2 * sizeof(uint32_t), Size(0)}; }
     std::string_view value() const { return {key().data() + Size(0), Size(1)}; }
+
+    // Into the cache of the processor. In sorted order, entries are anywhere in memory.
+    BIGTABLE_ONLY_PREFETCHES void Prefetch() const {
+      constexpr size_t kUsualSize = 192;
+      bigtable::Prefetch({at_, kUsualSize});
+    }
 
    private:
     friend class EntrySorter;

@@ -305,7 +305,9 @@ class SSTableSorter::Impl {
   }
   static absl::Status WriteSorted(const EntrySorter& entries, size_t begin, size_t end,
                                   SSTableSeries* series) {
+    constexpr size_t kAhead = 8;
     for (size_t i = begin; i < end; ++i) {
+      if (i + kAhead < end) entries.entries()[i + kAhead].Prefetch();
       const EntrySorter::Entry& entry = entries.entries()[i];
       BT_RETURN_IF_ERROR(series->Add(entry.key(), entry.value()));
     }
