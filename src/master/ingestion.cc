@@ -49,6 +49,12 @@ void Shift(int64_t shift, SSTableInfo* info) {
   }
 }
 
+const std::vector<TabletFile>& FilesOf(const TabletState& state, uint32_t group_id) {
+  static const std::vector<TabletFile> none;
+  const auto group = state.groups.find(group_id);
+  return group == state.groups.end() ? none : group->second.files;
+}
+
 }  // namespace
 
 std::vector<std::vector<size_t>> LayersOf(absl::Span<const IngestedFile> files) {
@@ -102,6 +108,11 @@ class Ingestion::Run {
     std::vector<std::shared_ptr<Tablet>> tablets;  // with rows of the files
   };
   using Hosts = std::map<ServerHost*, Host, std::less<>>;  // in the order of WithStopped
+  struct PlacedFile {
+    size_t layer = 0;
+    uint64_t order = 0;
+    SSTableInfo info;
+  };
   struct Replacement {
     ServerHost* host = nullptr;
     std::shared_ptr<Tablet> stopped;
@@ -149,9 +160,12 @@ class Ingestion::Run {
     }
     BT_ASSIGN_OR_RETURN(SequenceNumber next,
                         request_.oldest_wins ? FirstBelow(numbers) : FirstAhead(numbers));
+    layers_ = layers.size();
     for (size_t layer = 0; layer < layers.size(); ++layer) {
       for (const size_t i : layers[layer]) {
-        files_[i] = {.order = next + widths[layer] - 1, .info = request_.files[i].info};
+        // As of a flush. Those that lose get another one in each tablet.
+        files_[i] = {
+            .layer = layer, .order = next + widths[layer] - 1, .info = request_.files[i].info};
         const int64_t shift =
             static_cast<int64_t>(next) - static_cast<int64_t>(files_[i].info.min_sequence);
         Shift(shift, &files_[i].info);
@@ -185,12 +199,7 @@ class Ingestion::Run {
         }
       }
     }
-    if (above <= below + numbers) {
-      return absl::FailedPreconditionError(Cat(
-          "the table has ", above - below - 1, " unused sequence numbers below its oldest data,",
-          " and files that lose against it need ", numbers, "; a table has ", kLeftForOldest,
-          " of them when it is created"));
-    }
+    if (above <= below + numbers) return NoRoomError();
     return above - numbers;
   }
 
@@ -199,7 +208,8 @@ class Ingestion::Run {
     for (size_t i = 0; i < files_.size(); ++i) {
       const size_t group = request_.layout->GroupIndex(request_.files[i].group_id);
       BT_ASSIGN_OR_RETURN(std::vector<Ref<SSTable>> opened,
-                          OpenSSTables(environment, request_.layout->groups[group], {files_[i]}));
+                          OpenSSTables(environment, request_.layout->groups[group],
+                                       {{files_[i].order, files_[i].info}}));
       opened_.push_back(std::move(opened.front()));
     }
     return absl::OkStatus();
@@ -217,7 +227,6 @@ class Ingestion::Run {
   absl::Status Commit(bool* may_be_named) {
     std::vector<TabletStep> steps;
     std::vector<Replacement> replacements;
-    std::map<uint64_t, uint64_t> names;  // how many tablets name a file
     for (const auto& [_, host] : hosts_) {
       for (const std::shared_ptr<Tablet>& tablet : host.tablets) {
         if (*tablet->Layout() != *request_.layout) {
@@ -225,8 +234,8 @@ class Ingestion::Run {
               Cat("the schema of table ", request_.layout->name, " has changed"));
         }
         TabletState state = tablet->State();
-        for (TabletStep& step : StepsOf(tablet->id(), tablet->rows())) {
-          for (const TabletFile& file : step.change.added) ++names[file.info.file_number];
+        BT_ASSIGN_OR_RETURN(std::vector<TabletStep> of_tablet, StepsOf(tablet->id(), state));
+        for (TabletStep& step : of_tablet) {
           ApplyChange(step.change, &state);
           steps.push_back(std::move(step));
         }
@@ -251,25 +260,65 @@ class Ingestion::Run {
       return committed;
     }
     *may_be_named = true;
-    for (const auto& [number, tablets] : names) {
-      for (uint64_t i = 1; i < tablets; ++i) parts_.shared_files->Share(number);
+    for (const PlacedFile& file : files_) {
+      const auto names_it = [&](const Replacement& replacement) {
+        return MayHaveRowsOf(file.info, replacement.by->rows());
+      };
+      const auto names = std::count_if(replacements.begin(), replacements.end(), names_it);
+      for (auto i = names; i > 1; --i) parts_.shared_files->Share(file.info.file_number);
     }
     Publish(replacements);
     return absl::OkStatus();
   }
 
-  // The changes of a tablet, one for each group.
-  std::vector<TabletStep> StepsOf(const TabletId& tablet, const RowRange& rows) const {
+  // The changes of a tablet with this state, one for each group.
+  absl::StatusOr<std::vector<TabletStep>> StepsOf(const TabletId& tablet,
+                                                  const TabletState& state) const {
     std::map<uint32_t, TabletChange> changes;
+    std::map<uint32_t, uint64_t> lowest;  // the orders of files that lose are below it
     for (size_t i = 0; i < files_.size(); ++i) {
-      if (!MayHaveRowsOf(files_[i].info, rows)) continue;
-      TabletChange& change = changes[request_.files[i].group_id];
-      change.group_id = request_.files[i].group_id;
-      change.added.push_back(files_[i]);
+      if (!MayHaveRowsOf(files_[i].info, state.rows)) continue;
+      const uint32_t group_id = request_.files[i].group_id;
+      const auto [change, is_new] = changes.try_emplace(group_id);
+      uint64_t order = files_[i].order;
+      if (is_new) change->second.group_id = group_id;
+      if (request_.oldest_wins) {
+        if (is_new) {
+          BT_ASSIGN_OR_RETURN(lowest[group_id],
+                              MakeRoomBelow(FilesOf(state, group_id), &change->second));
+        }
+        order = lowest[group_id] - layers_ + files_[i].layer;
+      }
+      change->second.added.push_back({order, files_[i].info});
     }
     std::vector<TabletStep> steps;
     for (auto& [_, change] : changes) steps.push_back({tablet, std::move(change)});
     return steps;
+  }
+  // Below the returned order there are as many unused ones as there are layers. A compaction gives
+  // its output the oldest order of its inputs, so runs may have to get other orders: as high as
+  // those of the next flush allow.
+  absl::StatusOr<uint64_t> MakeRoomBelow(const std::vector<TabletFile>& files,
+                                         TabletChange* change) const {
+    if (files.empty()) return last_ + 1;
+    std::map<uint64_t, uint64_t> orders;  // the new one by the old one
+    SequenceNumber largest = 0;
+    for (const TabletFile& file : files) {
+      orders[file.order] = file.order;
+      largest = std::max(largest, file.info.max_sequence);
+    }
+    if (orders.begin()->first > layers_) return orders.begin()->first;
+    uint64_t next = std::max(orders.rbegin()->first, largest);
+    if (next < orders.size() + layers_) return NoRoomError();
+    for (auto order = orders.rbegin(); order != orders.rend(); ++order) order->second = next--;
+    for (const TabletFile& file : files) change->added.push_back({orders[file.order], file.info});
+    return orders.begin()->second;
+  }
+  absl::Status NoRoomError() const {
+    return absl::FailedPreconditionError(
+        Cat("table ", request_.layout->name, " has too few unused sequence numbers below its ",
+            "oldest data for files that lose against it; it has ", kLeftForOldest,
+            " of them when it is created, and again after a major compaction"));
   }
 
   // A turn comes in the end: a server whose log stalls for ever ends.
@@ -316,7 +365,8 @@ class Ingestion::Run {
   MasterContext* const context_;
   const std::vector<HostedTablet>& tablets_;
   const IngestRequest& request_;
-  std::vector<TabletFile> files_;     // as the tablets name them, one for each of the request
+  std::vector<PlacedFile> files_;  // one for each of the request
+  size_t layers_ = 0;
   std::vector<Ref<SSTable>> opened_;  // so that they are opened before any writer waits
   SequenceNumber last_ = 0;           // the last number of the files
   Hosts hosts_;

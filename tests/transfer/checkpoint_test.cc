@@ -16,7 +16,6 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
-#include "bigtable/file_system_wrapper.h"
 #include "bigtable/testing/faulty_file_system.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
@@ -27,67 +26,18 @@
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tablets_fixture.h"
+#include "support/watched_file_system.h"
 
 namespace bigtable {
 namespace {
 
 constexpr const char* kCopy = "/copy";
 
-// Calls a function before each call that changes something in the copy.
-class WatchedFileSystem final : public FileSystemWrapper {
- public:
-  using FileSystemWrapper::FileSystemWrapper;
-
-  void Watch(std::function<void()> before) {
-    MutexLock lock(&mutex_);
-    before_ = std::move(before);
-  }
-  // As of a file system that has none.
-  void RefuseLinks() { refuses_links_ = true; }
-
-  absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override {
-    Look(path);
-    return FileSystemWrapper::NewWritableFile(path);
-  }
-  absl::Status CreateDirectory(std::string_view path) override {
-    Look(path);
-    return FileSystemWrapper::CreateDirectory(path);
-  }
-  absl::Status RenameFile(std::string_view from, std::string_view to) override {
-    Look(to);
-    return FileSystemWrapper::RenameFile(from, to);
-  }
-  absl::Status LinkFile(std::string_view from, std::string_view to) override {
-    Look(to);
-    if (refuses_links_) return FileSystem::LinkFile(from, to);
-    return FileSystemWrapper::LinkFile(from, to);
-  }
-  absl::Status SyncDirectory(std::string_view path) override {
-    Look(path);
-    return FileSystemWrapper::SyncDirectory(path);
-  }
-
- private:
-  void Look(std::string_view path) {
-    if (!path.starts_with(kCopy)) return;
-    std::function<void()> before;
-    {
-      MutexLock lock(&mutex_);
-      before = before_;
-    }
-    if (before != nullptr) before();
-  }
-
-  Mutex mutex_;
-  std::function<void()> before_ ABSL_GUARDED_BY(mutex_);
-  std::atomic<bool> refuses_links_ = false;
-};
-
 class CheckpointTest : public TabletsFixture {
  protected:
   // The database is on these: faults first, which the watched calls do not see.
   void SetUp() override {
-    watched_ = std::make_unique<WatchedFileSystem>(file_system_.get());
+    watched_ = std::make_unique<WatchedFileSystem>(file_system_.get(), kCopy);
     faulty_ = std::make_unique<FaultyFileSystem>(watched_.get());
   }
   void TearDown() override { database_.reset(); }
@@ -252,7 +202,7 @@ TEST_F(CheckpointTest, ACopyOfADatabaseThatWasOpenedForReading) {
   ASSERT_NO_FATAL_FAILURE(FillTables());
   const std::string before = Dump(database_.get());
   Kill();
-  watched_ = std::make_unique<WatchedFileSystem>(file_system_.get());
+  watched_ = std::make_unique<WatchedFileSystem>(file_system_.get(), kCopy);
   faulty_ = std::make_unique<FaultyFileSystem>(watched_.get());
   OpenIt(1, /*read_only=*/true);
   EXPECT_EQ(Dump(database_.get()), before);
