@@ -396,7 +396,16 @@ class SSTableSorter::Impl {
 absl::StatusOr<std::unique_ptr<SSTableSorter>> SSTableSorter::Create(
     std::string_view directory, const TableSchema& schema, const SSTableSorterOptions& options) {
   BT_RETURN_IF_ERROR(CheckOptions(options));
-  BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout("sorted", 1, schema));
+  // A table may have groups without families, and observers, which are not called.
+  TableSchema used = schema;
+  used.observers.clear();
+  std::erase_if(used.locality_groups, [&](const auto& group) {
+    return group.first != "default" &&
+           std::none_of(schema.families.begin(), schema.families.end(), [&](const auto& family) {
+             return family.second.locality_group == group.first;
+           });
+  });
+  BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout("sorted", 1, used));
   return std::unique_ptr<SSTableSorter>(
       new SSTableSorter(std::make_unique<Impl>(directory, std::move(layout), options)));
 }

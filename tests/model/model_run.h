@@ -91,6 +91,9 @@ class ModelRun : public ModelQuotaSteps {
       case StepKind::kFill:
         Fill(random);
         break;
+      case StepKind::kIngest:
+        Ingest(random);
+        break;
       case StepKind::kWriteConcurrently:
         WriteConcurrently(random);
         break;
@@ -205,6 +208,55 @@ class ModelRun : public ModelQuotaSteps {
     TableSchema schema = RandomSchema(random, plan_.settings);
     if (plan_.settings.observers) Observe(random, name, &schema);
     ModelSchemaSteps::CreateTable(random, name, schema);
+  }
+  // Mutations that come in as files, all at one moment.
+  void Ingest(Random& random) {
+    // Observers are not called, and rates are not counted.
+    if (plan_.settings.quotas || plan_.settings.observers) return Log("(no files)");
+    const std::string table = AnyTable(random);
+    if (table.empty()) return Log("(no table)");
+    const ModelTable& model = model_.tables.at(table);
+    std::vector<ModelMutation> mutations;
+    for (int64_t i = random.Between(1, 30); i > 0; --i) {
+      mutations.push_back(RandomMutation(random, model, clock_.micros()));
+    }
+    TakeNoServerTime(&mutations);
+    Log(Cat("Ingest ", table, ":"));
+    FileSystem* const file_system = memory_ != nullptr ? memory_.get() : FileSystem::Posix();
+    const std::string directory = Cat(first_path_, "-files");
+    const absl::StatusOr<TableSchema> schema = database_->GetSchema(table);
+    if (!Check(schema.status(), "GetSchema")) return;
+    if (!Check(file_system->CreateDirectory(directory), "CreateDirectory")) return;
+    absl::StatusOr<std::unique_ptr<SSTableSorter>> sorter =
+        SSTableSorter::Create(directory, *schema,
+                              {.memory = 1 << 20,
+                               .file_size = 64 << 10,
+                               .threads = static_cast<int>(random.Between(1, 2)),
+                               .clock = &clock_,
+                               .file_system = file_system});
+    if (!Check(sorter.status(), "SSTableSorter::Create")) return;
+    std::erase_if(mutations, [&](const ModelMutation& mutation) {
+      const absl::Status added = (*sorter)->Add(mutation.Make());
+      if (added.ok() != model.Accepts(mutation))
+        Check(Cat("SSTableSorter::Add: ", ToStd(added.message())));
+      if (added.ok()) script_.back() += "\n    " + ModelWriteSteps::Describe(mutation);
+      return !added.ok();
+    });
+    const absl::StatusOr<std::vector<std::string>> files = (*sorter)->Finish();
+    if (!Check(files.status(), "SSTableSorter::Finish")) return;
+    Table* const engine = TableOf(table);
+    if (engine == nullptr) return;
+    const Stillness still(this);
+    const absl::Status status =
+        engine->Ingest(*files, {.moves_files = random.OneIn(2), .verifies = random.OneIn(2)})
+            .status();
+    if (!Check(status, "Ingest")) return;
+    operations_ += mutations.size();
+    ModelWrite write(&model_, &quotas_, clock_.micros(), ModelWrite::Size::kSeveral);
+    for (const ModelMutation& mutation : mutations) {
+      Check(write.Apply(table, mutation), "a mutation of files");
+    }
+    Written(&write, absl::OkStatus(), status);
   }
   // Filters have changed everything then.
   void CompactAll() {
