@@ -1,8 +1,8 @@
 # bash completion for bigtable: verbs, options, tables of the database, and cbt's key=value.
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
-    deleterow deletecolumn deleteallrows droprowrange lookup read count import export tablets
-    metadata split merge move stats compact resume checkpoint backup backups restore sst verify log options'
+    deleterow deletecolumn deleteallrows droprowrange lookup read count import ingest export
+    tablets metadata split merge move stats compact resume checkpoint backup backups restore sst verify log options'
   local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -38,7 +38,7 @@ _bigtable() {
     mapfile -t COMPREPLY < <(compgen -W '--help --version --directory --json --escapes --quiet
       --server --project --instance --app-profile --tls --root-certificates --client-certificate
       --client-key --token-file --plaintext --google --retry-for --resume --interval --count
-      --prometheus --entries --row --verify --description --delete --keep' -- "$word")
+      --prometheus --entries --row --verify --description --delete --keep --oldest --move --trust' -- "$word")
     return
   fi
   case ${COMP_WORDS[COMP_CWORD - 1]} in
@@ -56,7 +56,7 @@ _bigtable() {
     :*)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$word")
       ;;
-    sst:* | import:1 | export:1)
+    sst:* | ingest:[1-9]* | import:1 | export:1)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       ;;
     createtable:0 | stats:* | resume:* | metadata:* | verify:* | options:*) ;;

@@ -1,5 +1,10 @@
 // The verb import.
 //
+// A large file goes into SSTables first, sorted, which are then ingested, all at one moment
+// (bigtable/bulk_load.h). So does not an import that is to be continued, whose rows must be there
+// before its position is kept; nor one into a table with observers, which an ingestion does not
+// call; nor one by messages.
+//
 // An import that continues may apply the rows of its last batch again. It does so with the same
 // timestamps, those of the token, so that the same cells are written: nothing is lost, and nothing
 // is there twice.
@@ -13,8 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "bigtable/bulk_load.h"
 #include "bigtable/database.h"
 #include "bigtable/file_system.h"
+#include "bigtable/schema.h"
 #include "bigtable/table.h"
 
 #include "tools/record_reader.h"
@@ -39,6 +46,7 @@ class Import {
       TOOLS_RETURN_IF_ERROR(OpenTable());
       // The next run must know the timestamp before the first cell has it.
       if (token_.rows == 0) TOOLS_RETURN_IF_ERROR(WriteToken());
+      TOOLS_RETURN_IF_ERROR(BeginSorting());
       TOOLS_RETURN_IF_ERROR(ImportRows());
       token_.done = true;
       TOOLS_RETURN_IF_ERROR(WriteToken());
@@ -50,6 +58,7 @@ class Import {
  private:
   static constexpr uint64_t kMaxBatchBytes = 16 << 20;
   static constexpr uint64_t kLastBytes = 64;
+  static constexpr uint64_t kLargeFile = 16 << 20;
 
   absl::Status Prepare() {
     TOOLS_ASSIGN_OR_RETURN(batch_size_, arguments_->Number("batch-size", 1, 500));
@@ -111,15 +120,49 @@ class Import {
 
   absl::Status OpenTable() {
     TOOLS_RETURN_IF_ERROR(session_->OpenToWrite().status());
-    TOOLS_ASSIGN_OR_RETURN(const TableSchema schema, session_->GetSchema(token_.table));
+    TOOLS_ASSIGN_OR_RETURN(schema_, session_->GetSchema(token_.table));
     for (const std::string& family : reader_->families()) {
-      TOOLS_RETURN_IF_ERROR(Session::CheckFamily(token_.table, schema, family));
+      TOOLS_RETURN_IF_ERROR(Session::CheckFamily(token_.table, schema_, family));
     }
     TOOLS_ASSIGN_OR_RETURN(table_, session_->OpenTable(token_.table));
     return absl::OkStatus();
   }
 
+  // Sets sorter_, if that is worth it and possible.
+  absl::Status BeginSorting() {
+    const bool writes = session_->directory().empty() || arguments_->Has("resume") ||
+                        arguments_->Has("batch-size") || !schema_.observers.empty() ||
+                        token_.file == kStandardStream;
+    if (writes) return absl::OkStatus();
+    TOOLS_ASSIGN_OR_RETURN(const uint64_t size, FileSystem::Posix()->FileSize(token_.file));
+    if (size < kLargeFile) return absl::OkStatus();
+    // Beside the database, so that the files can be linked.
+    sorted_ = Cat(session_->directory(), ".import");
+    if (!FileSystem::Posix()->CreateDirectory(sorted_).ok()) return absl::OkStatus();
+    TOOLS_ASSIGN_OR_RETURN(sorter_, SSTableSorter::Create(sorted_, schema_));
+    return absl::OkStatus();
+  }
+
   absl::Status ImportRows() {
+    const absl::Status read = ReadRows();
+    if (sorter_ == nullptr) return read;
+    // The rows before a damaged one are good.
+    const absl::Status ingested = Ingest();
+    sorter_.reset();
+    FileSystem::Posix()->RemoveDirectory(sorted_).IgnoreError();  // it may be another import's too
+    return ingested.ok() ? read : ingested;
+  }
+
+  absl::Status Ingest() {
+    TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> files, sorter_->Finish());
+    const absl::Status ingested =
+        table_->Ingest(files, {.moves_files = true, .verifies = false}).status();
+    // After an error they are there still.
+    for (const std::string& file : files) FileSystem::Posix()->RemoveFile(file).IgnoreError();
+    return ingested;
+  }
+
+  absl::Status ReadRows() {
     while (true) {
       std::optional<RowMutation> mutation;
       const absl::StatusOr<bool> found = reader_->Next(&mutation);
@@ -131,6 +174,10 @@ class Import {
                                               token_.rows == 1 ? " row" : " rows"));
       }
       if (!*found) return ApplyBatch();
+      if (sorter_ != nullptr) {
+        TOOLS_RETURN_IF_ERROR(Sort(*mutation));
+        continue;
+      }
       bytes_ += mutation->byte_size();
       batch_.push_back(*std::move(mutation));
       lines_.push_back(reader_->line());
@@ -140,6 +187,18 @@ class Import {
         TOOLS_RETURN_IF_ERROR(ApplyBatch());
       }
     }
+  }
+
+  absl::Status Sort(const RowMutation& mutation) {
+    const absl::Status added = sorter_->Add(mutation);
+    if (!added.ok()) {
+      return absl::Status(added.code(), Cat(FileName(), ": line ", reader_->line(), ": row ",
+                                            Quoted(mutation.row()), ": ", MessageOf(added)));
+    }
+    token_.offset = reader_->offset();
+    token_.line = reader_->next_line();
+    progress_.Show(++token_.rows);
+    return absl::OkStatus();
   }
 
   absl::Status ApplyBatch() {
@@ -178,7 +237,11 @@ class Import {
   int64_t batch_size_ = 0;
   std::ifstream file_;
   std::unique_ptr<RecordReader> reader_;
+  TableSchema schema_;
   Table* table_ = nullptr;
+
+  std::unique_ptr<SSTableSorter> sorter_;  // null: rows are written in batches
+  std::string sorted_;                     // the directory of its files
 
   // Rows that were read and are not applied, the line of each, and where the last one ends.
   std::vector<RowMutation> batch_;

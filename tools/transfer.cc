@@ -7,12 +7,35 @@
 #include <utility>
 #include <vector>
 
+#include "bigtable/bulk_load.h"
+#include "bigtable/table.h"
+
 #include "tools/filters.h"
 #include "tools/status.h"
 #include "tools/text.h"
 #include "tools/verb.h"
 
 namespace bigtable::tools {
+namespace {
+
+absl::Status RunIngest(Session& session, const Arguments& arguments) {
+  TOOLS_RETURN_IF_ERROR(session.OpenToWrite().status());
+  TOOLS_ASSIGN_OR_RETURN(Table* const table, session.OpenTable(arguments.Text("TABLE")));
+  std::vector<std::string> files = {arguments.Text("FILE")};
+  for (const std::string& file : arguments.words()) files.push_back(file);
+  const IngestOptions options = {
+      .wins = arguments.Has("oldest") ? IngestOptions::Wins::kOldest : IngestOptions::Wins::kNewest,
+      .moves_files = arguments.Has("move"),
+      .verifies = !arguments.Has("trust")};
+  TOOLS_ASSIGN_OR_RETURN(const IngestSummary summary, table->Ingest(files, options));
+  if (!session.quiet()) {
+    session.err() << "ingested " << WithCommas(summary.entries) << " entries in "
+                  << WithCommas(summary.files) << (summary.files == 1 ? " file" : " files") << "\n";
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 void Progress::Show(uint64_t rows) {
   if (session_->quiet() || absl::Now() < next_) return;
@@ -80,11 +103,25 @@ std::vector<Verb> TransferVerbs() {
                 format},
        .options = {{"resume", "FILE", "Keep the position in this file, and continue from it"}},
        .notes = "The families must exist. Cells without a timestamp get the time at which the "
-                "import began. With --resume an import that was killed is continued by the same "
+                "import began. A file of 16 MiB and more is sorted into SSTables beside the "
+                "database's directory, which are then ingested at one moment, unless batch-size, "
+                "--resume or a server is given. With --resume an import that was killed is "
+                "continued by the same "
                 "command; no cell is lost or written twice.",
        .examples = {"bigtable import webtable pages.csv --resume pages.position",
                     "bigtable import webtable rows.jsonl"},
        .run = RunImport},
+      {.name = "ingest",
+       .summary = "Make SSTables that were written elsewhere part of a table",
+       .words = {table, {"FILE", "an SSTable"}},
+       .more = Verb::Word{"FILE", "more of them; the later one wins", /*required=*/false},
+       .options = {{"oldest", "", "What the table has wins, not the files"},
+                   {"move", "", "Link the files and remove their names, instead of copying them"},
+                   {"trust", "", "Do not check what is in the files"}},
+       .notes = "All of them at one moment, or none. The table must have their families.",
+       .not_on_server = "the files are the program's; use import",
+       .examples = {"bigtable ingest webtable pages.sst"},
+       .run = RunIngest},
       {.name = "export",
        .summary = "Write the rows of a table into a file: CSV or JSON lines",
        .words = {table, {"FILE", "the file, which is replaced; - is the standard output"}},

@@ -78,6 +78,7 @@ typedef struct bigtable_schema bigtable_schema;
 typedef struct bigtable_snapshot bigtable_snapshot;
 typedef struct bigtable_storage bigtable_storage;
 typedef struct bigtable_string bigtable_string;
+typedef struct bigtable_sstable_sorter bigtable_sstable_sorter;
 typedef struct bigtable_string_list bigtable_string_list;
 typedef struct bigtable_table bigtable_table;
 typedef struct bigtable_tablets bigtable_tablets;
@@ -482,6 +483,27 @@ bigtable_error* bigtable_database_set_observers(bigtable_database* database, con
 bigtable_error* bigtable_database_checkpoint(bigtable_database* database, const char* directory,
                                              size_t directory_size,
                                              const bigtable_call_options* options);
+
+// Sorts mutations that come in any order into SSTables for bigtable_table_ingest: SSTableSorter, on
+// the machine's file system. `directory` exists. `memory` and `file_size` in bytes; 0: the default.
+// One call after the other. The functions return the errors of those of SSTableSorter.
+bigtable_error* bigtable_sstable_sorter_open(const char* directory, size_t directory_size,
+                                             const bigtable_schema* schema, uint64_t memory,
+                                             uint64_t file_size, int threads,
+                                             bigtable_sstable_sorter** sorter);
+// Without bigtable_sstable_sorter_finish, removes what it has written.
+void bigtable_sstable_sorter_free(bigtable_sstable_sorter* sorter);
+// Copies the mutation, which stays the caller's.
+bigtable_error* bigtable_sstable_sorter_add(bigtable_sstable_sorter* sorter,
+                                            const bigtable_mutation* mutation);
+// One cell.
+bigtable_error* bigtable_sstable_sorter_add_cell(bigtable_sstable_sorter* sorter, const char* row,
+                                                 size_t row_size, const char* column,
+                                                 size_t column_size, int64_t timestamp,
+                                                 const char* value, size_t value_size);
+// The paths of the files.
+bigtable_error* bigtable_sstable_sorter_finish(bigtable_sstable_sorter* sorter,
+                                               bigtable_string_list** files);
 
 // Backups in a directory of their own, of which each stores only what no earlier one has:
 // BackupEngine, on the machine's file system. One call after the other. The functions return the
@@ -1066,6 +1088,18 @@ const char* bigtable_row_key_samples_row(const bigtable_row_key_samples* samples
 // About how many bytes the rows before this one take. 0 if there are not so many.
 uint64_t bigtable_row_key_samples_offset(const bigtable_row_key_samples* samples, size_t index);
 void bigtable_row_key_samples_free(bigtable_row_key_samples* samples);
+
+// Makes SSTables that were written elsewhere part of the table, all of them at one moment:
+// Table::Ingest. `flags` are those of BIGTABLE_INGEST_ that hold. The number of entries goes to
+// `*entries`, unless that is NULL.
+enum {
+  BIGTABLE_INGEST_OLDEST = 1,      // IngestOptions::Wins::kOldest
+  BIGTABLE_INGEST_MOVE = 2,        // IngestOptions::moves_files
+  BIGTABLE_INGEST_UNVERIFIED = 4,  // the files are right
+};
+bigtable_error* bigtable_table_ingest(bigtable_table* table, const bigtable_string_list* files,
+                                      uint32_t flags, const bigtable_call_options* options,
+                                      uint64_t* entries);
 
 // About how many bytes the rows of each range take: sizes[i] for the row, range or prefix that was
 // added to the set as number i. InvalidArgument: `count` is not the number of additions. If `set`

@@ -17,6 +17,8 @@
 #include "base/thread_roles.h"
 #include "cluster/tablet_claim.h"
 #include "commit/server_turns.h"
+#include "metadata/metadata_format.h"
+#include "metadata/metadata_table.h"
 #include "tablet/group_files.h"
 
 namespace bigtable {
@@ -249,12 +251,11 @@ class Ingestion::Run {
     BT_RETURN_IF_ERROR(request_.limits.Check());
     BT_RETURN_IF_ERROR(context_->Step());
     MetadataTable* const metadata = hosts_.begin()->second.hosted->metadata();
-    if (absl::Status committed = metadata->Commit(steps); !committed.ok()) {
-      if (absl::IsFailedPrecondition(committed)) {
-        return absl::FailedPreconditionError(
-            Cat("the files cannot be added at one moment, ingest fewer at a time: ",
-                ToStd(committed.message())));
-      }
+    absl::Status committed = metadata->Commit(steps);
+    if (absl::IsFailedPrecondition(committed)) {  // their rows are in several tablets of METADATA
+      BT_RETURN_IF_ERROR(CommitAsBatch(metadata->EncodeSteps(steps), &committed));
+    }
+    if (!committed.ok()) {
       *may_be_named = metadata->IsInDoubt(committed);
       if (*may_be_named) parts_.sequences->AdvanceTo(last_);
       return committed;
@@ -269,6 +270,39 @@ class Ingestion::Run {
     }
     Publish(replacements);
     return absl::OkStatus();
+  }
+
+  // After an error that is returned, nothing is committed; otherwise `*committed` is the outcome.
+  absl::Status CommitAsBatch(const std::vector<MetadataTable::RowChange>& changes,
+                             absl::Status* committed) const {
+    while (true) {
+      std::vector<HostedTablet> tablets;
+      std::vector<std::shared_ptr<const TableLayout>> layouts;
+      std::vector<BatchMutation> mutations;
+      for (const MetadataTable::RowChange& change : changes) {
+        HostedTablet hosted = context_->servers->FindTablet(kMetadataTableId, change.row);
+        if (!hosted) break;
+        layouts.push_back(hosted.tablet->Layout());
+        mutations.push_back({&hosted.host->server()->writer(),
+                             hosted.tablet.get(),
+                             layouts.back().get(),
+                             {change.row, change.operations}});
+        tablets.push_back(std::move(hosted));
+      }
+      if (mutations.size() == changes.size()) {
+        std::optional<size_t> superseded;
+        *committed = parts_.batches->Apply(
+            {.mutations = mutations, .durability = Durability::kSync}, &superseded);
+        if (!superseded.has_value()) return absl::OkStatus();
+      }
+      // A tablet of METADATA is split, or its server is replaced.
+      BT_RETURN_IF_ERROR(request_.limits.Check());
+      BT_RETURN_IF_ERROR(context_->Step());
+      if (context_->IsStopping()) {
+        return absl::FailedPreconditionError("the database is being closed");
+      }
+      context_->background->WaitForProgress(absl::Milliseconds(1));
+    }
   }
 
   // The changes of a tablet with this state, one for each group.
@@ -357,7 +391,7 @@ class Ingestion::Run {
       parts.push_back({server->writer().parts().visible, visible});
       server->OutdateReadsBefore(visible);
     }
-    parts_.publication->Publish(parts);
+    parts_.batches->publication()->Publish(parts);
     for (const Replacement& replacement : replacements) replacement.by->flags().SetStopped(false);
   }
 

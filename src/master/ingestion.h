@@ -14,7 +14,9 @@
 //  3. The tablets stop, which takes a turn among the writes, and the rest of their memtables is
 //     flushed. From here on their writers wait. So the new files are newer, or older, than
 //     everything that a tablet has, and form sorted runs of their own.
-//  4. One mutation of METADATA adds the files to all tablets. From here on it cannot be undone.
+//  4. One record of METADATA's log adds the files to all tablets: a batch of mutations, over
+//  several
+//     tablets of METADATA if need be, which one server has. From here on it cannot be undone.
 //  5. In a turn at all servers of the tablets, each tablet is replaced by one with the files, the
 //     sequence numbers advance behind those of the files, and these become visible on all servers
 //     at once, as those of a batch do. The tablets take writes again.
@@ -41,7 +43,7 @@
 #include "base/limited_mutex.h"
 #include "base/sequence.h"
 #include "cluster/server_host.h"
-#include "commit/joint_publication.h"
+#include "commit/batch_writer.h"
 #include "master/master_context.h"
 #include "schema/table_layout.h"
 #include "sstable/sstable_info.h"
@@ -77,7 +79,7 @@ class Ingestion {
 
   struct Parts {
     SequenceSource* sequences = nullptr;
-    JointPublication* publication = nullptr;
+    BatchWriter* batches = nullptr;
     SharedFiles* shared_files = nullptr;
     // Held from step 2 on: what is published later has larger numbers.
     LimitedMutex* mutex = nullptr;

@@ -90,6 +90,14 @@ class MetadataTable final : public TabletStore {
   // The tables that have rows, except METADATA.
   absl::StatusOr<std::vector<uint64_t>> Tables();
 
+  // The operations on a row.
+  struct RowChange {
+    std::string row;
+    std::string operations;
+  };
+  // What Commit does, for a caller that commits to several tablets of METADATA itself.
+  std::vector<RowChange> EncodeSteps(absl::Span<const TabletStep> steps) const;
+
  private:
   struct Row {
     std::string key;
@@ -109,13 +117,6 @@ class MetadataTable final : public TabletStore {
   // Empty without a clock.
   std::string Event(TabletEventKind kind, std::string_view detail) const;
   absl::Status Settle(uint64_t table_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(steps_mutex_);
-  // The operations on a row.
-  struct RowChange {
-    std::string row;
-    std::string operations;
-  };
-
-  std::vector<RowChange> EncodeSteps(absl::Span<const TabletStep> steps) const;
   static std::vector<EncodedMutation> Views(absl::Span<const RowChange> changes);
   // Called around the steps of a split or a merge. First settles remnants of an earlier one of
   // which a step failed: a mark can be interpreted only while its tablet's neighbours are

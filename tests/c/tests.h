@@ -26,6 +26,7 @@
   DO(CallsEndAtTheirTimeoutsAndIfCancelled)             \
   DO(ACheckpointIsADatabase)                            \
   DO(BackupsAreListedVerifiedAndRestored)               \
+  DO(SortedFilesAreIngested)                            \
   DO(TextHasAnyBytes)                                   \
   DO(ARowHasItsCellsInOrder)                            \
   DO(AStreamReturnsTheRowsOfASet)                       \

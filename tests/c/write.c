@@ -1,4 +1,5 @@
 #include <string.h>
+#include <sys/stat.h>
 
 #include "check.h"
 #include "fixture.h"
@@ -249,5 +250,45 @@ void BackupsAreListedVerifiedAndRestored(const char* directory) {
   fixture = OpenFixture(copy);
   EXPECT(CountCells(fixture.table, "r") == 1);
   EXPECT(CountCells(fixture.table, "s") == 0);
+  CloseFixture(&fixture);
+}
+
+void SortedFilesAreIngested(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "r", 1, "before");
+  bigtable_schema* schema = NULL;
+  EXPECT_OK(bigtable_database_get_schema(fixture.database, TEXT("web"), &schema));
+  char files_in[1024];
+  EXPECT(strlen(directory) + 10 < sizeof(files_in));
+  strcat(strcpy(files_in, directory), "-files");
+  EXPECT(mkdir(files_in, 0700) == 0);
+  bigtable_sstable_sorter* sorter = NULL;
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument sorter",
+               bigtable_sstable_sorter_open(files_in, strlen(files_in), schema, 0, 0, 0, NULL));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "memory",
+               bigtable_sstable_sorter_open(files_in, strlen(files_in), schema, 1, 0, 0, &sorter));
+  EXPECT_OK(bigtable_sstable_sorter_open(files_in, strlen(files_in), schema, 0, 0, 0, &sorter));
+  EXPECT_OK(bigtable_sstable_sorter_add_cell(sorter, TEXT("s"), TEXT("contents:"), 1, TEXT("sorted")));
+  EXPECT_ERROR(BIGTABLE_NOT_FOUND, "family",
+               bigtable_sstable_sorter_add_cell(sorter, TEXT("s"), TEXT("no:q"), 1, TEXT("v")));
+  bigtable_mutation* mutation = bigtable_mutation_new(TEXT("r"));
+  bigtable_mutation_delete_row(mutation);
+  EXPECT_OK(bigtable_sstable_sorter_add(sorter, mutation));
+  bigtable_mutation_free(mutation);
+  bigtable_string_list* files = NULL;
+  EXPECT_OK(bigtable_sstable_sorter_finish(sorter, &files));
+  bigtable_sstable_sorter_free(sorter);
+  EXPECT(bigtable_string_list_count(files) == 1);
+  uint64_t entries = 0;
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument flags",
+               bigtable_table_ingest(fixture.table, files, 64, NULL, &entries));
+  EXPECT_OK(bigtable_table_ingest(fixture.table, files, BIGTABLE_INGEST_MOVE, NULL, &entries));
+  EXPECT(entries >= 2);
+  EXPECT_ERROR(BIGTABLE_NOT_FOUND, "sorted-",
+               bigtable_table_ingest(fixture.table, files, 0, NULL, NULL));
+  bigtable_string_list_free(files);
+  bigtable_schema_free(schema);
+  EXPECT(CountCells(fixture.table, "r") == 0);
+  EXPECT(CountCells(fixture.table, "s") == 1);
   CloseFixture(&fixture);
 }

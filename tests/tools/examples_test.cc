@@ -8,6 +8,8 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/sstable.h"
+
 #include "support/text_driven.h"
 #include "tools/program.h"
 #include "tools/verb.h"
@@ -62,6 +64,10 @@ void Prepare(Shell* shell) {
                R"({"row":"com.c","cells":[{"family":"anchor","column":"x","value":"y"}]})"
                "\n");
   shell->Run("bigtable backup store");  // not of a server
+  auto writer = SSTableWriter::Create(shell->path() + "/pages.sst");
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE((*writer)->Add({.row = "com.d", .family = "anchor", .value = "6"}).ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
 }
 
 // The verb as the program describes it.

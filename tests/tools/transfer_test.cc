@@ -223,6 +223,28 @@ TEST_P(TransferTest, AnExportContinuesOnlyInItsFileAndWithTheColumnsOfItsHeader)
       << short_file.err;
 }
 
+// Through sorted files that are ingested.
+TEST(LargeImportTest, ALargeFileIsThereAsAWholeOrUpToTheDamage) {
+  Shell shell(Place::kDirectory);
+  shell.Output("bigtable createtable t families=f,g");
+  shell.Output("bigtable set t row00005 f:q=old f:other=stays");
+  // 17 MB, not in order.
+  shell.Output(
+      "(echo ,f,g; echo ,q,q; for i in $(seq 1700); do "
+      "printf 'row%05d,%010000d,%d\\n' $((i * 7 % 1709)) $i $i; done) > large.csv");
+  EXPECT_EQ(shell.Output("bigtable import t large.csv 2>&1"), "imported 1,700 rows\n");
+  EXPECT_EQ(shell.Output("bigtable count t"), "1700\n");
+  EXPECT_EQ(shell.Output("bigtable lookup t row00005 columns=g:q,f:other --json | grep -c '\"489\"'"),
+            "1\n");
+  EXPECT_EQ(shell.Output("bigtable lookup t row00005 --json | grep -c stays"), "1\n");
+  EXPECT_EQ(shell.Output("ls -d ./*.import 2>&1 | grep -c import$ || true"), "0\n");
+  shell.Output("bigtable createtable u families=f,g; echo x,y,z,too-many >> large.csv");
+  const std::string error = shell.Output("bigtable import u large.csv 2>&1 || true");
+  EXPECT_NE(error.find("line 1703"), std::string::npos) << error;
+  EXPECT_NE(error.find("imported before it: 1700 rows"), std::string::npos) << error;
+  EXPECT_EQ(shell.Output("bigtable count u"), "1700\n");
+}
+
 TEST(TransferLockTest, ADatabaseThatAnotherProcessHasOpenIsRefusedWithTheEnginesError) {
   Shell shell;
   shell.Output("bigtable createtable t families=f");
