@@ -1089,14 +1089,15 @@ const char* bigtable_row_key_samples_row(const bigtable_row_key_samples* samples
 uint64_t bigtable_row_key_samples_offset(const bigtable_row_key_samples* samples, size_t index);
 void bigtable_row_key_samples_free(bigtable_row_key_samples* samples);
 
-// Makes SSTables that were written elsewhere part of the table, all of them at one moment:
-// Table::Ingest. `flags` are those of BIGTABLE_INGEST_ that hold. The number of entries goes to
-// `*entries`, unless that is NULL.
+// How files are ingested: the flags of bigtable_table_ingest.
 enum {
   BIGTABLE_INGEST_OLDEST = 1,      // IngestOptions::Wins::kOldest
   BIGTABLE_INGEST_MOVE = 2,        // IngestOptions::moves_files
   BIGTABLE_INGEST_UNVERIFIED = 4,  // the files are right
 };
+// Makes SSTables that were written elsewhere part of the table, all of them at one moment:
+// Table::Ingest. `flags` is the sum of those of BIGTABLE_INGEST_ that hold. The number of entries
+// goes to `*entries`, unless that is NULL.
 bigtable_error* bigtable_table_ingest(bigtable_table* table, const bigtable_string_list* files,
                                       uint32_t flags, const bigtable_call_options* options,
                                       uint64_t* entries);

@@ -53,7 +53,8 @@ bool SSTableCursor::Open() {
 inline void SSTableCursor::Show() {
   if (block_.valid()) [[likely]] {
     key_ = block_.key();
-    if (shift_ != 0) [[unlikely]] ShiftKey();
+    if (shift_ != 0) [[unlikely]]
+      ShiftKey();
     value_ = block_.value();
     value_owner_ = owner_.get();
     valid_ = true;
@@ -99,7 +100,8 @@ inline bool SSTableCursor::IsBehindRow(size_t block) const {
 void SSTableCursor::Seek(std::string_view target) {
   Reset();
   if (!IsOpen()) return;
-  if (shift_ != 0) [[unlikely]] target = InFile(target);
+  if (shift_ != 0) [[unlikely]]
+    target = InFile(target);
   const size_t block = table_->index_.Find(target);
   if (block == table_->index_.size() || IsBehindRow(block)) return;
   table_->blocks_->Prefetch(block);
@@ -131,7 +133,8 @@ void SSTableCursor::SeekRow(std::string_view row_prefix) {
 void SSTableCursor::SeekBefore(std::string_view target) {
   Reset();
   if (!IsOpen()) return;
-  if (shift_ != 0) [[unlikely]] target = InFile(target);
+  if (shift_ != 0) [[unlikely]]
+    target = InFile(target);
   const size_t block = table_->index_.Find(target);
   if (block == table_->index_.size()) {
     SeekToLast();
@@ -191,7 +194,8 @@ void SSTableCursor::Next() {
   block_.Next();
   if (block_.valid()) [[likely]] {
     key_ = block_.key();
-    if (shift_ != 0) [[unlikely]] ShiftKey();
+    if (shift_ != 0) [[unlikely]]
+      ShiftKey();
     value_ = block_.value();
     if (settings_.read_ahead) ReadAhead();
     return;

@@ -1,12 +1,12 @@
 // An encoded SSTableInfo, as stored in METADATA and in the properties of a file:
 //
-//   u8 version (3, or 4 if the file was ingested); u64 identity, fixed; then varints: file number, size, smallest and largest
-//   sequence, smallest and largest timestamp (zigzag), entries, cell, column and row deletions, raw
-//   bytes; then the smallest and the largest key, each with its length first; then the number of
-//   families, and for each its name, length first, and its bytes; then the time of the oldest
-//   deletion (zigzag); in version 4 then the number that an ingested file has in itself, and what
-//   is added to its sequence numbers (zigzag). Version 2 does not have the time of the deletion,
-//   version 1 no families either.
+//   u8 version (3, or 4 if the file was ingested); u64 identity, fixed; then varints: file number,
+//   size, smallest and largest sequence, smallest and largest timestamp (zigzag), entries, cell,
+//   column and row deletions, raw bytes; then the smallest and the largest key, each with its
+//   length first; then the number of families, and for each its name, length first, and its bytes;
+//   then the time of the oldest deletion (zigzag); in version 4 then the number that an ingested
+//   file has in itself, and what is added to its sequence numbers (zigzag). Version 2 does not have
+//   the time of the deletion, version 1 no families either.
 //
 // The log record, SSTable block or properties block around it has the checksum. Worked example: a
 // file 2 of 3 bytes without entries begins 03 | 8 bytes of identity | 02 03 00 00 ...

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
+#include <utility>
 
 #include "base/compare.h"
 #include "base/entry_key.h"
 #include "base/status.h"
-#include "standalone/parallel_tasks.h"
 
 namespace bigtable {
 
@@ -18,7 +17,7 @@ uint32_t EntrySorter::Entry::Size(size_t i) const {
 }
 
 void EntrySorter::Add(std::string_view key, std::string_view value) {
-  char* const at = arena_->Allocate(2 * sizeof(uint32_t) + key.size() + value.size());
+  char* const at = arena_.Allocate(2 * sizeof(uint32_t) + key.size() + value.size());
   Entry& entry = entries_.emplace_back();
   entry.at_ = at;
   const uint32_t sizes[] = {static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size())};
@@ -27,12 +26,6 @@ void EntrySorter::Add(std::string_view key, std::string_view value) {
   if (!value.empty()) std::memcpy(at + sizeof sizes + key.size(), value.data(), value.size());
 }
 
-void EntrySorter::Clear() {
-  arena_ = std::make_unique<Arena>();
-  std::vector<Entry>().swap(entries_);
-}
-
-// What all keys begin with.
 size_t EntrySorter::CommonSize() const {
   std::string_view common = entries_.front().key();
   for (const Entry& entry : entries_) {
@@ -41,51 +34,95 @@ size_t EntrySorter::CommonSize() const {
   return common.size();
 }
 
-// Moves the entries into parts, each of which has smaller keys than the next one.
-std::vector<size_t> EntrySorter::DivideByRows(int parts) {
+void EntrySorter::Number(size_t common) {
+  common_ = common;
+  for (Entry& entry : entries_) entry.number_ = KeyNumber(entry.key().substr(common));
+}
+
+void EntrySorter::Sort() {
+  if (entries_.empty()) return;
+  Number(CommonSize());
+  std::sort(entries_.begin(), entries_.end(), [this](const Entry& a, const Entry& b) {
+    if (a.number_ != b.number_) return a.number_ < b.number_;
+    return a.key().substr(common_) < b.key().substr(common_);
+  });
+}
+
+SortedEntries::SortedEntries(std::vector<EntrySorter*> sorted) : sorted_(std::move(sorted)) {
+  std::erase_if(sorted_, [](const EntrySorter* one) { return one->empty(); });
+  // Numbers are compared, so they must be of the same part of the keys.
+  if (sorted_.empty()) return;
+  std::string_view common = sorted_.front()->entries_.front().key();
+  for (const EntrySorter* const one : sorted_) {
+    for (const EntrySorter::Entry* entry : {&one->entries_.front(), &one->entries_.back()}) {
+      common = common.substr(0, CommonPrefix(common, entry->key()));
+    }
+  }
+  for (EntrySorter* const one : sorted_) {
+    if (one->common_ != common.size()) one->Number(common.size());
+  }
+}
+
+std::vector<std::string_view> SortedEntries::DivideByRows(int parts) const {
   constexpr size_t kSamples = 256;  // for each part
-  std::vector<size_t> begins = {0};
-  const size_t most = std::min(static_cast<size_t>(parts), entries_.size() / kLeastForThread);
+  // Few entries are written by one thread.
+  constexpr size_t kLeastForThread = 1 << 14;
+  size_t entries = 0;
+  for (const EntrySorter* const one : sorted_) entries += one->entries_.size();
+  std::vector<std::string_view> begins = {""};
+  const size_t most = std::min(static_cast<size_t>(parts), entries / kLeastForThread);
   if (most <= 1) return begins;
   std::vector<std::string_view> rows;
-  const size_t step = std::max<size_t>(1, entries_.size() / (kSamples * most));
-  for (size_t i = 0; i < entries_.size(); i += step) {
-    const std::string_view key = entries_[i].key();
-    rows.push_back(key.substr(0, RowPrefixSize(key)));
+  const size_t step = std::max<size_t>(1, entries / (kSamples * most));
+  for (const EntrySorter* const one : sorted_) {
+    for (size_t i = 0; i < one->entries_.size(); i += step) {
+      const std::string_view key = one->entries_[i].key();
+      rows.push_back(key.substr(0, RowPrefixSize(key)));
+    }
   }
   std::sort(rows.begin(), rows.end());
   for (size_t part = 1; part < most; ++part) {
     const std::string_view row = rows[part * rows.size() / most];
-    const auto begin = entries_.begin() + static_cast<ptrdiff_t>(begins.back());
-    const auto middle = std::partition(begin, entries_.end(),
-                                       [&](const Entry& entry) { return entry.key() < row; });
-    if (middle != begin) begins.push_back(static_cast<size_t>(middle - entries_.begin()));
+    if (row > begins.back()) begins.push_back(row);
   }
   return begins;
 }
 
-absl::Status EntrySorter::Sort(int threads, std::vector<size_t>* parts) {
-  *parts = {0};
-  if (entries_.empty()) return absl::OkStatus();
-  const size_t common = CommonSize();
-  *parts = DivideByRows(threads);
-  std::vector<std::function<absl::Status()>> tasks;
-  for (size_t i = 0; i < parts->size(); ++i) {
-    const size_t end = i + 1 < parts->size() ? (*parts)[i + 1] : entries_.size();
-    tasks.emplace_back([this, common, begin = (*parts)[i], end] {
-      for (size_t k = begin; k < end; ++k) {
-        entries_[k].number_ = KeyNumber(entries_[k].key().substr(common));
-      }
-      std::sort(entries_.begin() + static_cast<ptrdiff_t>(begin),
-                entries_.begin() + static_cast<ptrdiff_t>(end),
-                [common](const Entry& a, const Entry& b) {
-                  if (a.number_ != b.number_) return a.number_ < b.number_;
-                  return a.key().substr(common) < b.key().substr(common);
-                });
-      return absl::OkStatus();
-    });
+absl::Status SortedEntries::Read(
+    std::string_view begin, std::string_view end,
+    absl::FunctionRef<absl::Status(const EntrySorter::Entry&)> use) const {
+  struct Head {
+    uint64_t number;
+    const EntrySorter::Entry* at;
+    const EntrySorter::Entry* end;
+  };
+  constexpr ptrdiff_t kAhead = 4;
+  std::vector<Head> heads;
+  for (const EntrySorter* const one : sorted_) {
+    const auto place = [&](std::string_view key) {
+      return std::partition_point(one->entries_.data(), one->entries_.data() + one->entries_.size(),
+                                  [&](const EntrySorter::Entry& e) { return e.key() < key; });
+    };
+    const EntrySorter::Entry* const first = place(begin);
+    const EntrySorter::Entry* const last =
+        end.empty() ? one->entries_.data() + one->entries_.size() : place(end);
+    if (first != last) heads.push_back({first->number_, first, last});
   }
-  return RunTasks(threads, tasks);
+  while (!heads.empty()) {
+    Head* least = &heads.front();
+    for (Head& head : heads) {
+      if (head.number > least->number) continue;
+      if (head.number < least->number || head.at->key() < least->at->key()) least = &head;
+    }
+    if (least->end - least->at > kAhead) least->at[kAhead].Prefetch();
+    BT_RETURN_IF_ERROR(use(*least->at));
+    if (++least->at == least->end) {
+      heads.erase(heads.begin() + (least - heads.data()));
+    } else {
+      least->number = least->at->number_;
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace bigtable

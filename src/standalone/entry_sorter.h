@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 #include "base/arena.h"
@@ -22,7 +23,6 @@ class EntrySorter {
    public:
     std::string_view key() const { return {at_ + 2 * sizeof(uint32_t), Size(0)}; }
     std::string_view value() const { return {key().data() + Size(0), Size(1)}; }
-
     // Into the cache of the processor. In sorted order, entries are anywhere in memory.
     BIGTABLE_ONLY_PREFETCHES void Prefetch() const {
       constexpr size_t kUsualSize = 192;
@@ -31,6 +31,7 @@ class EntrySorter {
 
    private:
     friend class EntrySorter;
+    friend class SortedEntries;
     uint32_t Size(size_t i) const;
 
     uint64_t number_ = 0;       // of the part of the key behind what all keys have in common
@@ -45,25 +46,40 @@ class EntrySorter {
   void Add(std::string_view key, std::string_view value);
   bool empty() const { return entries_.empty(); }
   // Of memory.
-  uint64_t bytes() const { return arena_->allocated() + entries_.capacity() * sizeof(Entry); }
-  // Frees everything.
-  void Clear();
+  uint64_t bytes() const { return arena_.allocated() + entries_.capacity() * sizeof(Entry); }
 
-  // Sorts them, with up to so many threads. Afterwards nothing is added. Returns where parts of
-  // about the same size begin, the first one at 0, no row in two of them: up to `threads`, so that
-  // as many threads can each write a part.
-  absl::Status Sort(int threads, std::vector<size_t>* parts);
+  // Afterwards nothing is added.
+  void Sort();
+  // In order, after Sort.
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
-  // Few entries are sorted by one thread.
-  static constexpr size_t kLeastForThread = 1 << 14;
+  friend class SortedEntries;
 
+  // What all keys begin with.
   size_t CommonSize() const;
-  std::vector<size_t> DivideByRows(int parts);
+  void Number(size_t common);
 
-  std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();
+  Arena arena_;
   std::vector<Entry> entries_;
+  size_t common_ = 0;  // of which the numbers are, after Sort
+};
+
+// Several of them that are sorted, as one sequence. Few, as each step looks at all. Any thread.
+class SortedEntries {
+ public:
+  // They outlive this.
+  explicit SortedEntries(std::vector<EntrySorter*> sorted);
+
+  // Row prefixes at which up to `parts` parts of about the same size begin; the first is empty.
+  std::vector<std::string_view> DivideByRows(int parts) const;
+  // Calls `use` for each entry in [begin, end), in order, until it returns an error. An empty end
+  // is none.
+  absl::Status Read(std::string_view begin, std::string_view end,
+                    absl::FunctionRef<absl::Status(const EntrySorter::Entry&)> use) const;
+
+ private:
+  std::vector<EntrySorter*> sorted_;  // none is empty
 };
 
 }  // namespace bigtable

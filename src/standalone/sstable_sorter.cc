@@ -1,7 +1,8 @@
-// How it works. Entries are kept in memory, those of each locality group by themselves. When memory
-// is full, they are sorted and written to files of their own (spills), not synced. Finish writes
-// the sorted entries of memory if there is no spill, and else merges the spills. In both cases the
-// rows are divided among the threads, and each thread writes files of its own rows.
+// How it works. Entries are kept in memory, those of each locality group by themselves, in chunks.
+// A chunk that is full is sorted by a thread in the background, while the next one is filled. When
+// memory is full, the chunks are merged into files of their own (spills), not synced. Finish writes
+// the merged chunks if there is no spill, and else merges the spills. In both cases the rows are
+// divided among the threads, and each thread writes files of its own rows.
 //
 // The n-th mutation has the sequence number n, so what is added later is newer.
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,7 @@
 #include "base/entry_key.h"
 #include "base/entry_kind.h"
 #include "base/sequence.h"
+#include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "compaction/merging_cursor.h"
@@ -89,6 +92,7 @@ class SSTableSorter::Impl {
         options_(options),
         clock_(options.clock != nullptr ? options.clock : Clock::System()),
         file_system_(options.file_system != nullptr ? options.file_system : FileSystem::Posix()),
+        chunk_bytes_(options.memory / kChunks),
         in_memory_(layout_.groups.size()),
         spilled_(layout_.groups.size()) {
     absl::BitGen random;
@@ -96,6 +100,7 @@ class SSTableSorter::Impl {
         Cat("sorted-", absl::StrCat(absl::Hex(absl::Uniform<uint64_t>(random), absl::kZeroPad16)));
   }
   ~Impl() {
+    AwaitSorting();
     RemoveSpills();
     if (is_finished_) return;
     for (const std::string& path : written_) file_system_->RemoveFile(path).IgnoreError();
@@ -131,7 +136,7 @@ class SSTableSorter::Impl {
     absl::Status status = HasSpilled() ? MergeSpills() : WriteMemory(/*spills=*/false);
     if (status.ok() && !written_.empty()) status = file_system_->SyncDirectory(directory_);
     RemoveSpills();
-    for (EntrySorter& entries : in_memory_) entries.Clear();
+    ClearMemory();
     is_finished_ = status.ok();
     status_ =
         status.ok() ? absl::FailedPreconditionError("the sorter is already finished") : status;
@@ -140,6 +145,13 @@ class SSTableSorter::Impl {
   }
 
  private:
+  // Of the memory, so that few are merged.
+  static constexpr uint64_t kChunks = 16;
+  // The entries of a locality group in memory.
+  struct InMemory {
+    std::unique_ptr<EntrySorter> active = std::make_unique<EntrySorter>();
+    std::vector<std::unique_ptr<EntrySorter>> full;
+  };
   // A sorted file, which is removed in the end.
   struct Spill {
     std::string path;
@@ -168,7 +180,7 @@ class SSTableSorter::Impl {
   }
 
   EntrySorter* EntriesOf(const FamilyLayout& family) {
-    return &in_memory_[layout_.GroupIndex(family.group_id)];
+    return in_memory_[layout_.GroupIndex(family.group_id)].active.get();
   }
 
   void AddOperations(const EncodedMutation& mutation) {
@@ -216,11 +228,40 @@ class SSTableSorter::Impl {
       return status_;
     }
     ++mutations_;
-    uint64_t bytes = 0;
-    for (const EntrySorter& entries : in_memory_) bytes += entries.bytes();
+    uint64_t bytes = full_bytes_;
+    for (InMemory& entries : in_memory_) {
+      bytes += entries.active->bytes();
+      if (entries.active->bytes() >= chunk_bytes_) [[unlikely]]
+        EndChunk(&entries);
+    }
     if (bytes >= options_.memory) [[unlikely]]
       status_ = WriteMemory(/*spills=*/true);
     return status_;
+  }
+
+  // --- Sorting ---
+
+  void EndChunk(InMemory* entries) {
+    full_bytes_ += entries->active->bytes();
+    EntrySorter* const chunk = entries->active.get();
+    entries->full.push_back(std::exchange(entries->active, std::make_unique<EntrySorter>()));
+    AwaitSorting();
+    if (options_.threads > 1) {
+      absl::StatusOr<std::thread> thread = StartThread([chunk] { chunk->Sort(); });
+      if (thread.ok()) {
+        sorting_ = *std::move(thread);
+        return;
+      }
+    }
+    chunk->Sort();
+  }
+  void AwaitSorting() {
+    if (sorting_.joinable()) sorting_.join();
+  }
+  void ClearMemory() {
+    AwaitSorting();
+    for (InMemory& entries : in_memory_) entries = InMemory();
+    full_bytes_ = 0;
   }
 
   // --- Writing ---
@@ -284,34 +325,32 @@ class SSTableSorter::Impl {
   }
 
   absl::Status WriteMemory(bool spills) {
+    std::deque<SortedEntries> sorted;  // of each group
     std::deque<Output> outputs;
     std::vector<std::function<absl::Status()>> tasks;
+    AwaitSorting();
     for (size_t group = 0; group < in_memory_.size(); ++group) {
-      EntrySorter& entries = in_memory_[group];
-      if (entries.empty()) continue;
-      std::vector<size_t> parts;
-      BT_RETURN_IF_ERROR(entries.Sort(options_.threads, &parts));
-      parts.push_back(entries.entries().size());
-      for (size_t i = 0; i + 1 < parts.size(); ++i) {
+      InMemory& entries = in_memory_[group];
+      entries.active->Sort();
+      std::vector<EntrySorter*> chunks = {entries.active.get()};
+      for (const auto& chunk : entries.full) chunks.push_back(chunk.get());
+      if (entries.full.empty() && entries.active->empty()) continue;
+      const SortedEntries& all = sorted.emplace_back(std::move(chunks));
+      const std::vector<std::string_view> begins = all.DivideByRows(options_.threads);
+      for (size_t i = 0; i < begins.size(); ++i) {
         Output& output = outputs.emplace_back(FilesOf(group, outputs.size(), spills), group);
-        tasks.emplace_back([&entries, &output, begin = parts[i], end = parts[i + 1]] {
-          return WriteSorted(entries, begin, end, &output.series);
+        const std::string_view end = i + 1 < begins.size() ? begins[i + 1] : std::string_view();
+        tasks.emplace_back([&all, &output, begin = begins[i], end]() -> absl::Status {
+          BT_RETURN_IF_ERROR(all.Read(begin, end, [&](const EntrySorter::Entry& entry) {
+            return output.series.Add(entry.key(), entry.value());
+          }));
+          return output.series.Finish();
         });
       }
     }
     BT_RETURN_IF_ERROR(Write(&outputs, tasks, spills));
-    for (EntrySorter& entries : in_memory_) entries.Clear();
+    ClearMemory();
     return absl::OkStatus();
-  }
-  static absl::Status WriteSorted(const EntrySorter& entries, size_t begin, size_t end,
-                                  SSTableSeries* series) {
-    constexpr size_t kAhead = 8;
-    for (size_t i = begin; i < end; ++i) {
-      if (i + kAhead < end) entries.entries()[i + kAhead].Prefetch();
-      const EntrySorter::Entry& entry = entries.entries()[i];
-      BT_RETURN_IF_ERROR(series->Add(entry.key(), entry.value()));
-    }
-    return series->Finish();
   }
 
   absl::Status MergeSpills() {
@@ -386,7 +425,10 @@ class SSTableSorter::Impl {
   int64_t last_timestamp_ = 0;
   std::string key_;
   const FamilyLayout* family_ = nullptr;  // of the last cell
-  std::vector<EntrySorter> in_memory_;    // of each group
+  const uint64_t chunk_bytes_;
+  std::vector<InMemory> in_memory_;  // of each group
+  uint64_t full_bytes_ = 0;          // of their full chunks
+  std::thread sorting_;              // of one of these
   std::vector<std::vector<Spill>> spilled_;
   size_t parts_ = 0;  // that were written, for names
   std::vector<std::string> written_;

@@ -234,8 +234,9 @@ TEST(LargeImportTest, ALargeFileIsThereAsAWholeOrUpToTheDamage) {
       "printf 'row%05d,%010000d,%d\\n' $((i * 7 % 1709)) $i $i; done) > large.csv");
   EXPECT_EQ(shell.Output("bigtable import t large.csv 2>&1"), "imported 1,700 rows\n");
   EXPECT_EQ(shell.Output("bigtable count t"), "1700\n");
-  EXPECT_EQ(shell.Output("bigtable lookup t row00005 columns=g:q,f:other --json | grep -c '\"489\"'"),
-            "1\n");
+  EXPECT_EQ(
+      shell.Output("bigtable lookup t row00005 columns=g:q,f:other --json | grep -c '\"489\"'"),
+      "1\n");
   EXPECT_EQ(shell.Output("bigtable lookup t row00005 --json | grep -c stays"), "1\n");
   EXPECT_EQ(shell.Output("ls -d ./*.import 2>&1 | grep -c import$ || true"), "0\n");
   shell.Output("bigtable createtable u families=f,g; echo x,y,z,too-many >> large.csv");

@@ -410,7 +410,8 @@ TEST_F(IngestTest, TooManyFilesThatLoseAreRefusedUntilACompactionHasMadeRoom) {
   const std::string file = WriteRows("a", 0, 2, "a");
   const std::vector<std::string> many(1000, file);
   for (int i = 0; i < 4; ++i) ASSERT_OK(table->Ingest(many, kOldest));
-  EXPECT_STATUS(kFailedPrecondition, "too few unused sequence numbers", table->Ingest(many, kOldest));
+  EXPECT_STATUS(kFailedPrecondition, "too few unused sequence numbers",
+                table->Ingest(many, kOldest));
   EXPECT_EQ(table->Get(RowOf(0), "f:q").value(), "v0");
   EXPECT_EQ(table->Get(RowOf(1), "f:q").value(), "a1");
   database_->ContinueCompactions();
