@@ -139,7 +139,13 @@ class Import {
     // Beside the database, so that the files can be linked.
     sorted_ = Cat(session_->directory(), ".import");
     if (!FileSystem::Posix()->CreateDirectory(sorted_).ok()) return absl::OkStatus();
-    TOOLS_ASSIGN_OR_RETURN(sorter_, SSTableSorter::Create(sorted_, schema_));
+    // Without an operator of the schema, batches of rows of other families can be written.
+    absl::StatusOr<std::unique_ptr<SSTableSorter>> sorter = SSTableSorter::Create(sorted_, schema_);
+    if (sorter.ok()) {
+      sorter_ = *std::move(sorter);
+    } else {
+      FileSystem::Posix()->RemoveDirectory(sorted_).IgnoreError();
+    }
     return absl::OkStatus();
   }
 

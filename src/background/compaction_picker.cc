@@ -13,6 +13,7 @@
 
 #include "background/pick_output.h"
 #include "background/tablet_compaction.h"
+#include "base/status.h"
 #include "base/strings.h"
 #include "compaction/pick_check.h"
 #include "compaction/policies.h"

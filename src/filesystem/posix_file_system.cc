@@ -128,7 +128,9 @@ absl::Status PosixFileSystem::RenameFile(std::string_view from, std::string_view
 absl::Status PosixFileSystem::LinkFile(std::string_view from, std::string_view to) {
   const PosixPath source = Find(from);
   const PosixPath target = Find(to);
-  if (::linkat(source.directory(), source.name(), target.directory(), target.name(), 0) == 0) {
+  // Of a symbolic link, the file that it names.
+  if (::linkat(source.directory(), source.name(), target.directory(), target.name(),
+               AT_SYMLINK_FOLLOW) == 0) {
     return absl::OkStatus();
   }
   switch (const int error = errno) {

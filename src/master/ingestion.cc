@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,8 +87,12 @@ class Ingestion::Run {
       : parts_(parts), context_(context), tablets_(tablets), request_(request) {}
 
   absl::Status Do(bool* may_be_named) {
+    // Before the claims: tablets that are claimed cannot be flushed.
+    const LimitedMutexLock lock(parts_.mutex, &request_.limits, "the ingestion of other files");
+    BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(FlushFirst());
     std::vector<std::shared_ptr<Tablet>> claimed;
+    claimed.reserve(tablets_.size());
     for (const HostedTablet& hosted : tablets_) {
       claimed.push_back(hosted.tablet);
       Host& host = hosts_[hosted.host.get()];
@@ -97,8 +102,6 @@ class Ingestion::Run {
     BT_RETURN_IF_ERROR(context_->AwaitChanges(request_.limits));
     const TabletClaim claim(context_->background, std::move(claimed), request_.limits);
     BT_RETURN_IF_ERROR(claim.status());
-    const LimitedMutexLock lock(parts_.mutex, &request_.limits, "the ingestion of other files");
-    BT_RETURN_IF_ERROR(lock.status());
     BT_RETURN_IF_ERROR(PlaceInTime());
     BT_RETURN_IF_ERROR(OpenFiles());
     return StopFrom(hosts_.begin(), may_be_named);
@@ -187,16 +190,20 @@ class Ingestion::Run {
   absl::StatusOr<SequenceNumber> FirstBelow(uint64_t numbers) const {
     SequenceNumber above = parts_.sequences->last() + 1;
     SequenceNumber below = 0;  // entries up to it are of earlier families
+    std::set<uint32_t> groups;
     for (const IngestedFile& file : request_.files) {
-      for (const FamilyLayout& family : request_.layout->families) {
-        if (family.group_id == file.group_id) below = std::max(below, family.created);
+      groups.insert(file.group_id);
+      for (const SSTableInfo::FamilyBytes& of_family : file.info.families) {
+        const FamilyLayout* const family = request_.layout->FindFamily(of_family.name);
+        if (family != nullptr) below = std::max(below, family->created);
       }
     }
     for (const HostedTablet& hosted : tablets_) {
       const Pin<TabletVersion> version = hosted.tablet->Version();
       above = std::min(above, version->FirstUnflushed());
-      for (const GroupVersion& group : version->groups()) {
-        for (const GroupFiles::File& file : group.files->files()) {
+      for (size_t i = 0; i < version->groups().size(); ++i) {
+        if (!groups.contains(version->layout().groups[i].id)) continue;
+        for (const GroupFiles::File& file : version->groups()[i].files->files()) {
           above = std::min(above, file.table->info().min_sequence);
         }
       }
@@ -236,6 +243,7 @@ class Ingestion::Run {
               Cat("the schema of table ", request_.layout->name, " has changed"));
         }
         TabletState state = tablet->State();
+        BT_RETURN_IF_ERROR(CheckOlderThan(state));
         BT_ASSIGN_OR_RETURN(std::vector<TabletStep> of_tablet, StepsOf(tablet->id(), state));
         for (TabletStep& step : of_tablet) {
           ApplyChange(step.change, &state);
@@ -279,6 +287,7 @@ class Ingestion::Run {
       std::vector<HostedTablet> tablets;
       std::vector<std::shared_ptr<const TableLayout>> layouts;
       std::vector<BatchMutation> mutations;
+      mutations.reserve(changes.size());
       for (const MetadataTable::RowChange& change : changes) {
         HostedTablet hosted = context_->servers->FindTablet(kMetadataTableId, change.row);
         if (!hosted) break;
@@ -348,11 +357,23 @@ class Ingestion::Run {
     for (const TabletFile& file : files) change->added.push_back({orders[file.order], file.info});
     return orders.begin()->second;
   }
+  // A write that had a number when the files got theirs may have come to the tablet after that.
+  absl::Status CheckOlderThan(const TabletState& state) const {
+    if (!request_.oldest_wins) return absl::OkStatus();
+    for (const IngestedFile& ingested : request_.files) {
+      for (const TabletFile& file : FilesOf(state, ingested.group_id)) {
+        if (file.info.min_sequence > last_) continue;
+        return absl::NotFoundError("the table has got data that is older than the files");
+      }
+    }
+    return absl::OkStatus();
+  }
   absl::Status NoRoomError() const {
     return absl::FailedPreconditionError(
         Cat("table ", request_.layout->name, " has too few unused sequence numbers below its ",
             "oldest data for files that lose against it; it has ", kLeftForOldest,
-            " of them when it is created, and again after a major compaction"));
+            " of them when it is created, and again after a major compaction, unless a family was ",
+            "added later"));
   }
 
   // A turn comes in the end: a server whose log stalls for ever ends.
@@ -377,8 +398,8 @@ class Ingestion::Run {
       replacement.host->ReplaceStopped(replacement.stopped, replacement.by);
     }
     if (!request_.oldest_wins && parts_.sequences->last() >= last_) {
-      context_->info_log->Warning("a commit to METADATA has taken so long that snapshots of that ",
-                                  "time see ingested files");
+      context_->info_log->Warning("snapshots that were taken while files were ingested see them: ",
+                                  "METADATA was slow, or another server was lost meanwhile");
     }
     parts_.sequences->AdvanceTo(last_);
     // A number of its own, which no read sequence from before is.

@@ -4,7 +4,8 @@
 //
 // How.
 //
-//  1. The memtables of the tablets are flushed while writes go on. Then the tablets are claimed, as
+//  1. One ingestion of a database at a time begins here. The memtables of the tablets are flushed
+//     while writes go on. Then the tablets are claimed, as
 //     for a split: no background work on them is under way.
 //  2. Each file gets a place in time: what is added to the sequence numbers of its entries. Files
 //     that win over everything before get numbers that are kAhead above all that are assigned, so
@@ -72,7 +73,8 @@ class Ingestion {
  public:
   // How many numbers are skipped, so that no mutation has the numbers of files that are being
   // added. It is enough for two minutes of the fastest writes; a database can ingest two hundred
-  // million times.
+  // million times, if the files of each call span few numbers. (The loss of another server at that
+  // moment makes the source skip as many, too: then snapshots of the moment may see the files.)
   static constexpr uint64_t kAhead = uint64_t{1} << 28;
   // The most sequence numbers that the files of a call may span.
   static constexpr uint64_t kMostNumbers = uint64_t{1} << 40;
@@ -81,7 +83,7 @@ class Ingestion {
     SequenceSource* sequences = nullptr;
     BatchWriter* batches = nullptr;
     SharedFiles* shared_files = nullptr;
-    // Held from step 2 on: what is published later has larger numbers.
+    // Held during a call: what is published later has larger numbers.
     LimitedMutex* mutex = nullptr;
   };
 

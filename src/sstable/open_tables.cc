@@ -48,7 +48,8 @@ class OpenTables::Registry {
     Ref<SSTable> table(found->second);
     found->second->Release();  // TryAddRef's
     // If another file is expected, SSTable::Open reports the mismatch.
-    return table->info().identity == expected.identity && table->info().size == expected.size
+    return table->info().identity == expected.identity && table->info().size == expected.size &&
+                   table->info().ingested == expected.ingested
                ? table
                : Ref<SSTable>();
   }

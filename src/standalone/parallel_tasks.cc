@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -20,7 +21,15 @@ class Tasks {
 
   // Runs what is left.
   void Run() {
-    while (const std::function<absl::Status()>* const task = Next()) End((*task)());
+    while (const std::function<absl::Status()>* const task = Next()) {
+      absl::Status status;
+      try {
+        status = (*task)();
+      } catch (const std::bad_alloc&) {
+        status = absl::ResourceExhaustedError("there is no memory to sort and write files");
+      }
+      End(status);
+    }
   }
   void End(const absl::Status& status) {
     MutexLock lock(&mutex_);

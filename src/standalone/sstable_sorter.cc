@@ -221,21 +221,20 @@ class SSTableSorter::Impl {
   absl::Status WithMemory(Function add) {
     try {
       add();
+      ++mutations_;
+      uint64_t bytes = full_bytes_;
+      for (InMemory& entries : in_memory_) {
+        bytes += entries.active->bytes();
+        if (entries.active->bytes() >= chunk_bytes_) [[unlikely]]
+          EndChunk(&entries);
+      }
+      if (bytes >= options_.memory) [[unlikely]]
+        status_ = WriteMemory(/*spills=*/true);
     } catch (const std::bad_alloc&) {
       status_ = absl::ResourceExhaustedError(
           Cat("there is no memory for what is sorted, though SSTableSorterOptions::memory allows ",
               options_.memory, " bytes"));
-      return status_;
     }
-    ++mutations_;
-    uint64_t bytes = full_bytes_;
-    for (InMemory& entries : in_memory_) {
-      bytes += entries.active->bytes();
-      if (entries.active->bytes() >= chunk_bytes_) [[unlikely]]
-        EndChunk(&entries);
-    }
-    if (bytes >= options_.memory) [[unlikely]]
-      status_ = WriteMemory(/*spills=*/true);
     return status_;
   }
 
@@ -353,9 +352,41 @@ class SSTableSorter::Impl {
     return absl::OkStatus();
   }
 
+  // So many files are open at a time, each with a block in memory.
+  static constexpr size_t kMostMerged = 64;
+
+  absl::StatusOr<Ref<SSTable>> OpenSpill(const Spill& spill,
+                                         const std::shared_ptr<MemoryBudget>& budget) const {
+    return SSTable::Open(file_system_, spill.path, spill.info,
+                         {.read_mode = FileSystem::ReadMode::kPositional, .budget = budget});
+  }
+  // Merges some of the spills of a group into one.
+  absl::Status MergeSome(size_t group, const std::shared_ptr<MemoryBudget>& budget) {
+    std::vector<Spill>& spills = spilled_[group];
+    std::vector<Ref<SSTable>> files;
+    files.reserve(kMostMerged);
+    for (size_t i = 0; i < kMostMerged; ++i) {
+      BT_ASSIGN_OR_RETURN(Ref<SSTable> file, OpenSpill(spills[i], budget));
+      files.push_back(std::move(file));
+    }
+    std::deque<Output> outputs;
+    Output& output = outputs.emplace_back(FilesOf(group, 0, /*spills=*/true), group);
+    BT_RETURN_IF_ERROR(Write(&outputs, {[&] { return WriteMerged(files, "", "", &output.series); }},
+                             /*spills=*/true));
+    files.clear();
+    for (size_t i = 0; i < kMostMerged; ++i) file_system_->RemoveFile(spills[i].path).IgnoreError();
+    spills.erase(spills.begin(), spills.begin() + static_cast<ptrdiff_t>(kMostMerged));
+    return absl::OkStatus();
+  }
+
   absl::Status MergeSpills() {
     BT_RETURN_IF_ERROR(WriteMemory(/*spills=*/true));
     const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
+    for (size_t group = 0; group < spilled_.size(); ++group) {
+      while (spilled_[group].size() > kMostMerged) {
+        BT_RETURN_IF_ERROR(MergeSome(group, budget));
+      }
+    }
     std::deque<std::vector<Ref<SSTable>>> inputs;  // of each group
     std::deque<Output> outputs;
     std::vector<std::function<absl::Status()>> tasks;
@@ -363,10 +394,7 @@ class SSTableSorter::Impl {
       if (spilled_[group].empty()) continue;
       std::vector<Ref<SSTable>>& files = inputs.emplace_back();
       for (const Spill& spill : spilled_[group]) {
-        BT_ASSIGN_OR_RETURN(
-            Ref<SSTable> file,
-            SSTable::Open(file_system_, spill.path, spill.info,
-                          {.read_mode = FileSystem::ReadMode::kPositional, .budget = budget}));
+        BT_ASSIGN_OR_RETURN(Ref<SSTable> file, OpenSpill(spill, budget));
         files.push_back(std::move(file));
       }
       const std::vector<std::string> begins = DivideByRows(files);
@@ -438,9 +466,12 @@ class SSTableSorter::Impl {
 absl::StatusOr<std::unique_ptr<SSTableSorter>> SSTableSorter::Create(
     std::string_view directory, const TableSchema& schema, const SSTableSorterOptions& options) {
   BT_RETURN_IF_ERROR(CheckOptions(options));
-  // A table may have groups without families, and observers, which are not called.
+  // A table may have groups without families. And this process may not have registered observers,
+  // policies and filters, which have nothing to do here.
   TableSchema used = schema;
   used.observers.clear();
+  for (auto& [_, group] : used.locality_groups) group.compaction_policy.clear();
+  for (auto& [_, family] : used.families) family.compaction_filter.clear();
   std::erase_if(used.locality_groups, [&](const auto& group) {
     return group.first != "default" &&
            std::none_of(schema.families.begin(), schema.families.end(), [&](const auto& family) {

@@ -21,6 +21,17 @@
 namespace bigtable {
 namespace {
 
+// Whether files that were checked for one of these schemas are right for the other.
+bool TakesTheSame(const TableLayout& a, const TableLayout& b) {
+  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
+                    [](const GroupLayout& x, const GroupLayout& y) { return x.id == y.id; }) &&
+         std::equal(a.families.begin(), a.families.end(), b.families.begin(), b.families.end(),
+                    [](const FamilyLayout& x, const FamilyLayout& y) {
+                      return x.name == y.name && x.group_id == y.group_id &&
+                             x.aggregate == y.aggregate;
+                    });
+}
+
 // One call.
 class FileIngestion {
  public:
@@ -40,7 +51,7 @@ class FileIngestion {
 
   absl::StatusOr<IngestSummary> Run() {
     // The schema may change between the check and the moment at which the files are added.
-    constexpr int kMostTries = 100;
+    constexpr int kMostTries = 1000;
     BT_ASSIGN_OR_RETURN(layout_, parts_.layout());
     BT_RETURN_IF_ERROR(CheckQuota());
     for (const std::string& path : paths_) BT_RETURN_IF_ERROR(Take(path));
@@ -52,8 +63,14 @@ class FileIngestion {
           &is_kept_);
       if (is_kept_ || !absl::IsAborted(added)) break;
       absl::SleepFor(std::min(absl::Milliseconds(10), limits_.MostSleep()));
-      BT_ASSIGN_OR_RETURN(layout_, parts_.layout());
-      BT_RETURN_IF_ERROR(CheckAgain());
+      BT_ASSIGN_OR_RETURN(TableLayout now, parts_.layout());
+      const bool is_other = !TakesTheSame(layout_, now);
+      layout_ = std::move(now);
+      if (is_other) BT_RETURN_IF_ERROR(CheckAgain());
+    }
+    if (absl::IsAborted(added)) {
+      return absl::UnavailableError(
+          Cat("the schema of table ", layout_.name, " has changed all the time"));
     }
     BT_RETURN_IF_ERROR(added);
     parts_.quotas->MarkChanged();

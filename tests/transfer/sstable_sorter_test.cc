@@ -142,6 +142,33 @@ TEST_F(SSTableSorterTest, WhatIsWrongIsRefusedAndTheRestGoesOn) {
                 SSTableSorter::Create("/in", TableSchema{.families = {{"bad name", {}}}}));
 }
 
+// More files than are merged at a time.
+TEST_F(SSTableSorterTest, ManySpillsAreMergedInSeveralPasses) {
+  Table* const table = CreateTable("t", Schema());
+  const std::unique_ptr<SSTableSorter> sorter = Create(Sorting());
+  constexpr int kRows = 700;
+  std::string value(120000, 'v');
+  for (int i = 0; i < kRows; ++i) {
+    const int row = i * 379 % kRows;
+    value.replace(0, 8, RowOf(row));
+    ASSERT_OK(sorter->Add(RowOf(row), "f:q", Timestamp(1), value));
+  }
+  EXPECT_GT(FilesIn().size(), 64u);
+  const absl::StatusOr<std::vector<std::string>> files = sorter->Finish();
+  ASSERT_OK(files);
+  EXPECT_EQ(FilesIn().size(), files->size());
+  ASSERT_OK(table->Ingest(*files, {.moves_files = true}));
+  int rows = 0;
+  RowReader reader = table->ReadRows(RowRange::All());
+  for (const Row& row : reader) {
+    ASSERT_EQ(row.key(), RowOf(rows));
+    ASSERT_TRUE(row.cells()[0].value.starts_with(RowOf(rows)));
+    ++rows;
+  }
+  EXPECT_OK(reader.status());
+  EXPECT_EQ(rows, kRows);
+}
+
 TEST_F(SSTableSorterTest, NothingIsLeftOfASorterThatIsNotFinished) {
   {
     const std::unique_ptr<SSTableSorter> sorter = Create(Sorting());
