@@ -335,6 +335,7 @@ class Ingestion::Run {
       change->second.added.push_back({order, files_[i].info});
     }
     std::vector<TabletStep> steps;
+    steps.reserve(changes.size());
     for (auto& [_, change] : changes) steps.push_back({tablet, std::move(change)});
     return steps;
   }
