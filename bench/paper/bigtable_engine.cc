@@ -121,17 +121,27 @@ class BigtableFiles final : public Loader {
     if (!sorter_.ok()) return sorter_.status();
     return (*sorter_)->Add(key, kColumn, bigtable::Timestamp(1), value);
   }
-  absl::Status Finish() override {
+  absl::Status Prepare() override {
     if (!sorter_.ok()) return sorter_.status();
-    const absl::StatusOr<std::vector<std::string>> files = (*sorter_)->Finish();
+    absl::StatusOr<std::vector<std::string>> files = (*sorter_)->Finish();
     if (!files.ok()) return files.status();
+    files_ = *std::move(files);
+    is_prepared_ = true;
+    return absl::OkStatus();
+  }
+  absl::Status Finish() override {
+    if (!is_prepared_) {
+      if (absl::Status s = Prepare(); !s.ok()) return s;
+    }
     // As RocksDB's default, which does not verify either.
-    return table_->Ingest(*files, {.moves_files = true, .verifies = false}).status();
+    return table_->Ingest(files_, {.moves_files = true, .verifies = false}).status();
   }
 
  private:
   bigtable::Table* const table_;
   absl::StatusOr<std::unique_ptr<bigtable::SSTableSorter>> sorter_;
+  std::vector<std::string> files_;
+  bool is_prepared_ = false;
 };
 
 class Bigtable final : public Engine {

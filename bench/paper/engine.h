@@ -84,6 +84,8 @@ class Loader {
  public:
   virtual ~Loader() = default;
   virtual absl::Status Add(std::string_view key, std::string_view value) = 0;
+  // What can be done without the database: the files are written. Before Finish, if it is called.
+  virtual absl::Status Prepare() { return absl::OkStatus(); }
   // All rows are in the database, and survive a crash of the machine.
   virtual absl::Status Finish() = 0;
 };

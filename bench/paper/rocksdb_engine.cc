@@ -115,24 +115,29 @@ class RocksDBFiles final : public Loader {
     rows_.Add(key, value);
     return absl::OkStatus();
   }
-  absl::Status Finish() override {
+  absl::Status Prepare() override {
     const std::vector<std::pair<size_t, size_t>> parts = rows_.Sort(threads_);
     std::vector<rocksdb::Status> statuses(parts.size());
-    std::vector<std::string> files;
     for (size_t i = 0; i < parts.size(); ++i) {
-      files.push_back(Concat(directory_, "/", i, ".sst"));
+      files_.push_back(Concat(directory_, "/", i, ".sst"));
     }
     std::vector<std::thread> threads;
     for (size_t i = 0; i < parts.size(); ++i) {
-      threads.emplace_back([&, i] { statuses[i] = WriteFile(files[i], parts[i]); });
+      threads.emplace_back([&, i] { statuses[i] = WriteFile(files_[i], parts[i]); });
     }
     for (std::thread& thread : threads) thread.join();
     for (const rocksdb::Status& s : statuses) {
       if (!s.ok()) return ToStatus(s);
     }
+    return absl::OkStatus();
+  }
+  absl::Status Finish() override {
+    if (files_.empty()) {
+      if (absl::Status s = Prepare(); !s.ok()) return s;
+    }
     rocksdb::IngestExternalFileOptions options;
     options.move_files = true;
-    return ToStatus(db_->IngestExternalFile(files, options));
+    return ToStatus(db_->IngestExternalFile(files_, options));
   }
 
  private:
@@ -149,6 +154,7 @@ class RocksDBFiles final : public Loader {
   const std::string directory_;
   const int threads_;
   SortedRows rows_;
+  std::vector<std::string> files_;
 };
 
 class RocksDB final : public Engine {

@@ -1,10 +1,8 @@
 #include "checkpoints.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -12,57 +10,12 @@
 #include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
-#include "scale/pacer.h"
+#include "writing_client.h"
 
 namespace bench {
 namespace {
 
 using Clock = Pacer::Clock;
-
-// A client that overwrites random rows, each write at its time.
-class Client {
- public:
-  Client(Engine* engine, const CheckpointOptions& options, const Values* values)
-      : engine_(engine), options_(options), values_(values) {}
-
-  void Start() {
-    ends_ = false;
-    nanos_.clear();
-    thread_ = std::thread([this] { Run(); });
-  }
-  absl::StatusOr<WriteTimes> Stop() {
-    ends_ = true;
-    thread_.join();
-    if (!status_.ok()) return status_;
-    std::sort(nanos_.begin(), nanos_.end());
-    const auto at = [&](double part) {
-      const auto index = static_cast<size_t>(part * static_cast<double>(nanos_.size() - 1));
-      return absl::Nanoseconds(nanos_[index]);
-    };
-    return WriteTimes{at(0.5), at(0.999), at(1), nanos_.size()};
-  }
-
- private:
-  void Run() {
-    Pacer pacer(Clock::now(),
-                std::chrono::nanoseconds(static_cast<int64_t>(1e9 / options_.writes_per_second)));
-    while (!ends_ && status_.ok()) {
-      const Clock::time_point begin = pacer.Wait();
-      const uint64_t row = random_.Below(options_.rows);
-      status_ = engine_->Write(Key(row).view(), values_->Of(row));
-      nanos_.push_back((Clock::now() - begin).count());
-    }
-  }
-
-  Engine* const engine_;
-  const CheckpointOptions& options_;
-  const Values* const values_;
-  Random random_{2};
-  std::atomic<bool> ends_ = false;
-  std::thread thread_;
-  absl::Status status_;
-  std::vector<int64_t> nanos_;
-};
 
 absl::StatusOr<std::unique_ptr<Engine>> Open(const CheckpointOptions& options,
                                              const std::string& directory) {
@@ -106,7 +59,7 @@ absl::StatusOr<CheckpointResult> MeasureCheckpoints(const CheckpointOptions& opt
   if (absl::Status s = (*engine)->WaitUntilQuiet().status(); !s.ok()) return s;
 
   CheckpointResult result;
-  Client client(engine->get(), options, &values);
+  WritingClient client(engine->get(), {options.rows, options.writes_per_second}, &values);
   client.Start();
   absl::SleepFor(options.time);
   absl::StatusOr<WriteTimes> times = client.Stop();

@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 
 #include "paper/engine.h"
+#include "writing_client.h"
 
 namespace bench {
 
@@ -21,14 +22,6 @@ struct CheckpointOptions {
   uint64_t memory_limit = 0;
   double writes_per_second = 0;  // of the client, each at its time
   absl::Duration time;           // with checkpoints, and as long without
-};
-
-// Of the client's writes.
-struct WriteTimes {
-  absl::Duration median;
-  absl::Duration p999;
-  absl::Duration most;
-  uint64_t writes = 0;
 };
 
 struct CheckpointResult {

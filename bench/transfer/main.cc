@@ -21,9 +21,11 @@
 #include "common/flags.h"
 #include "common/machine.h"
 #include "common/table.h"
+#include "ingestions.h"
 #include "paper/engine.h"
 
-ABSL_FLAG(std::string, benchmarks, "", "of checkpoints, bulk_loads, between commas; none: both");
+ABSL_FLAG(std::string, benchmarks, "",
+          "of checkpoints, bulk_loads, ingestions, between commas; none: all");
 ABSL_FLAG(bool, quick, false, "few rows, two seconds each");
 ABSL_FLAG(std::string, rows, "", "numbers of rows between commas, 1,000 to 100,000,000");
 ABSL_FLAG(uint64_t, value_size, 100, "of the rows of bulk loads, in bytes, 1 to 1,048,576");
@@ -148,6 +150,45 @@ absl::Status RunBulkLoads(const Settings& settings) {
   return absl::OkStatus();
 }
 
+absl::Status RunIngestions(const Settings& settings) {
+  const absl::StatusOr<std::vector<uint64_t>> rows =
+      RowsOr({settings.quick ? uint64_t{20'000} : uint64_t{200'000}});
+  if (!rows.ok()) return rows.status();
+  const uint64_t writes = absl::GetFlag(FLAGS_writes);
+  if (absl::Status s = CheckRange("writes", writes, 1, 1'000'000); !s.ok()) return s;
+  Table table({"rows", "engine", "ingestions", "median, ms", "longest, ms", "write p50, us",
+               "p99, us", "p99.9, ms", "longest, ms", "without: p50, us", "p99, us", "p99.9, ms",
+               "longest, ms"});
+  for (const uint64_t n : *rows) {
+    for (const std::string& name : settings.engines) {
+      const absl::StatusOr<IngestionResult> result =
+          MeasureIngestions({.engine = *BuiltEngine(name),
+                             .directory = absl::GetFlag(FLAGS_directory),
+                             .rows = n,
+                             .file_rows = n / 20,
+                             .ingestions = settings.quick ? 8 : 40,
+                             .memory_limit = settings.memory << 20,
+                             .writes_per_second = static_cast<double>(writes)});
+      if (!result.ok()) return result.status();
+      const std::vector<absl::Duration>& times = result->ingestions;
+      std::vector<std::string> line = {
+          absl::StrFormat("%d", n), name, absl::StrFormat("%d", times.size()),
+          Milliseconds(times[times.size() / 2]), Milliseconds(times.back())};
+      for (const WriteTimes& of : {result->beside, result->without}) {
+        line.push_back(absl::StrFormat("%.1f", absl::ToDoubleMicroseconds(of.median)));
+        line.push_back(absl::StrFormat("%.1f", absl::ToDoubleMicroseconds(of.p99)));
+        line.push_back(Milliseconds(of.p999));
+        line.push_back(Milliseconds(of.most));
+      }
+      table.Add(std::move(line));
+    }
+  }
+  std::cout << "Files of a twentieth of the rows that are ingested beside a client: " << writes
+            << " writes of a kilobyte a second\n\n"
+            << table.Text() << "\n";
+  return absl::OkStatus();
+}
+
 absl::Status Run() {
   Settings settings;
   settings.quick = absl::GetFlag(FLAGS_quick);
@@ -161,12 +202,14 @@ absl::Status Run() {
   settings.engines = *engines;
   settings.memory = absl::GetFlag(FLAGS_memory);
   if (absl::Status s = CheckRange("memory", settings.memory, 16, 1 << 20); !s.ok()) return s;
-  const absl::StatusOr<std::vector<std::string>> benchmarks = Names(
-      "benchmarks", absl::GetFlag(FLAGS_benchmarks), {"checkpoints", "bulk_loads"}, "a benchmark");
+  const absl::StatusOr<std::vector<std::string>> benchmarks =
+      Names("benchmarks", absl::GetFlag(FLAGS_benchmarks),
+            {"checkpoints", "bulk_loads", "ingestions"}, "a benchmark");
   if (!benchmarks.ok()) return benchmarks.status();
   for (const std::string& name : *benchmarks) {
-    const absl::Status s =
-        name == "checkpoints" ? RunCheckpoints(settings) : RunBulkLoads(settings);
+    const absl::Status s = name == "checkpoints"  ? RunCheckpoints(settings)
+                           : name == "bulk_loads" ? RunBulkLoads(settings)
+                                                  : RunIngestions(settings);
     if (!s.ok()) return s;
   }
   std::cout << settings.memory << " MiB of memory\n" << DescribeMachine() << "\n";
