@@ -165,7 +165,9 @@ TEST_F(TabletChangesTest, PoliciesCountOnlyTheHalfsPartOfASharedFile) {
   };
   bool has_merged = false;
   for (int i = 0; i < 10; ++i) {
-    for (Table* const table : {split, whole}) Fill(table, kRows - kOfHalf, kRows, value);
+    // A little larger than the part, whose size is an estimate.
+    for (Table* const table : {split, whole})
+      Fill(table, kRows - kOfHalf, kRows, std::string(1050, 'v'));
     ASSERT_OK(database_->Flush("t"));
     ASSERT_OK(database_->Flush("u"));
     ASSERT_OK(database_->WaitUntilQuiet());

@@ -383,13 +383,20 @@ TEST(SSTableTest, InfoIsDecodedAsItWasEncoded) {
     EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(std::string_view(bytes).substr(0, n)));
   }
   EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(bytes + "x"));
-  bytes[0] = 4;
-  EXPECT_STATUS(kFailedPrecondition, "version 4", SSTableInfo::Decode(bytes));
+  bytes[0] = 5;
+  EXPECT_STATUS(kFailedPrecondition, "version 5", SSTableInfo::Decode(bytes));
   // Version 2 ends before the time of the oldest deletion, which takes two bytes here.
   bytes[0] = 2;
   bytes.resize(bytes.size() - 2);
   info.oldest_deletion = 0;
   EXPECT_EQ(SSTableInfo::Decode(bytes).value(), info);
+  // Version 4, of an ingested file.
+  info.ingested = {.file_number = 300, .sequence_shift = -5};
+  bytes.clear();
+  info.EncodeTo(&bytes);
+  EXPECT_EQ(bytes[0], 4);
+  EXPECT_EQ(SSTableInfo::Decode(bytes).value(), info);
+  EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(bytes.substr(0, bytes.size() - 1)));
 }
 
 TEST(SSTableTest, WriterRefusesEntriesThatCannotBeRead) {
