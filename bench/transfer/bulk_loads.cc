@@ -1,8 +1,8 @@
 #include "bulk_loads.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <string_view>
 
 #include "absl/time/clock.h"
 
@@ -10,24 +10,9 @@
 #include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
+#include "rows.h"
 
 namespace bench {
-namespace {
-
-absl::Status CheckAll(Engine* engine, uint64_t rows, const Values& values) {
-  const std::unique_ptr<Cursor> cursor = engine->NewCursor(Checking::kDefault);
-  uint64_t found = 0;
-  for (; cursor->Next(); ++found) {
-    if (cursor->key() == Key(found).view() && cursor->value() == values.Of(found)) continue;
-    return absl::DataLossError(Concat("row ", found, " is not there, or has another value"));
-  }
-  if (!cursor->status().ok()) return cursor->status();
-  if (found == rows) return absl::OkStatus();
-  return absl::DataLossError(Concat("there are ", found, " rows instead of ", rows));
-}
-
-}  // namespace
-
 absl::StatusOr<BulkLoadResult> MeasureBulkLoad(const BulkLoadOptions& options) {
   absl::StatusOr<TemporaryDirectory> directory =
       TemporaryDirectory::Make(options.directory, "bulk");
@@ -70,7 +55,7 @@ absl::StatusOr<BulkLoadResult> MeasureBulkLoad(const BulkLoadOptions& options) {
   const absl::StatusOr<uint64_t> written_now = BytesWritten();
   if (!written_now.ok()) return written_now.status();
   result.bytes_written = *written_now - *written;
-  if (absl::Status s = CheckAll(engine->get(), options.rows, values); !s.ok()) return s;
+  if (absl::Status s = CheckRows(engine->get(), options.rows, values); !s.ok()) return s;
   if (absl::Status s = (*engine)->Close(); !s.ok()) return s;
   return result;
 }

@@ -10,6 +10,7 @@
 #include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
+#include "rows.h"
 #include "writing_client.h"
 
 namespace bench {
@@ -53,10 +54,7 @@ absl::StatusOr<CheckpointResult> MeasureCheckpoints(const CheckpointOptions& opt
       Open(options, Concat(directory->path(), "/database"));
   if (!engine.ok()) return engine.status();
   const Values values;
-  for (const uint32_t row : Permutation(options.rows, 1)) {
-    if (absl::Status s = (*engine)->Write(Key(row).view(), values.Of(row)); !s.ok()) return s;
-  }
-  if (absl::Status s = (*engine)->WaitUntilQuiet().status(); !s.ok()) return s;
+  if (absl::Status s = WriteRows(engine->get(), options.rows, values); !s.ok()) return s;
 
   CheckpointResult result;
   WritingClient client(engine->get(), {options.rows, options.writes_per_second}, &values);

@@ -9,21 +9,9 @@
 #include "common/strings.h"
 #include "common/temporary_directory.h"
 #include "common/workload.h"
+#include "rows.h"
 
 namespace bench {
-namespace {
-
-absl::Status CheckCount(Engine* engine, uint64_t rows) {
-  const std::unique_ptr<Cursor> cursor = engine->NewCursor(Checking::kDefault);
-  uint64_t found = 0;
-  while (cursor->Next()) ++found;
-  if (!cursor->status().ok()) return cursor->status();
-  if (found == rows) return absl::OkStatus();
-  return absl::DataLossError(Concat("there are ", found, " rows instead of ", rows));
-}
-
-}  // namespace
-
 absl::StatusOr<IngestionResult> MeasureIngestions(const IngestionOptions& options) {
   constexpr absl::Duration kPause = absl::Milliseconds(250);
   absl::StatusOr<TemporaryDirectory> directory =
@@ -33,13 +21,10 @@ absl::StatusOr<IngestionResult> MeasureIngestions(const IngestionOptions& option
       options.engine.open({.directory = Concat(directory->path(), "/database"),
                            .purpose = Purpose::kReadsAndWrites,
                            .memory_limit = options.memory_limit,
-                           .rows = options.rows});
+                           .rows = 2 * options.rows});
   if (!engine.ok()) return engine.status();
   const Values values;
-  for (const uint32_t row : Permutation(options.rows, 1)) {
-    if (absl::Status s = (*engine)->Write(Key(row).view(), values.Of(row)); !s.ok()) return s;
-  }
-  if (absl::Status s = (*engine)->WaitUntilQuiet().status(); !s.ok()) return s;
+  if (absl::Status s = WriteRows(engine->get(), options.rows, values); !s.ok()) return s;
 
   std::vector<std::unique_ptr<Loader>> loaders;
   uint64_t next = options.rows;
@@ -78,7 +63,7 @@ absl::StatusOr<IngestionResult> MeasureIngestions(const IngestionOptions& option
   if (!times.ok()) return times.status();
   result.beside = *times;
   std::sort(result.ingestions.begin(), result.ingestions.end());
-  if (absl::Status s = CheckCount(engine->get(), next); !s.ok()) return s;
+  if (absl::Status s = CheckRows(engine->get(), next, values); !s.ok()) return s;
   if (absl::Status s = (*engine)->Close(); !s.ok()) return s;
   return result;
 }

@@ -17,10 +17,12 @@ namespace bench {
 
 struct IngestionOptions {
   EngineKind engine;
-  std::string directory;   // new ones are made in it, and removed
-  uint64_t rows = 0;       // of the table at first, of a kilobyte each, which the client overwrites
-  uint64_t file_rows = 0;  // of each ingestion, behind those of the table
-  int ingestions = 0;      // one in a quarter of a second
+  std::string directory;  // new ones are made in it, and removed
+  uint64_t rows = 0;      // of the table at first, of a kilobyte each, which the client overwrites
+  // Of each ingestion, behind those of the table: as many rows in all as the table has, or more.
+  // The engine is opened for twice the rows of the table.
+  uint64_t file_rows = 0;
+  int ingestions = 0;  // one in a quarter of a second
   uint64_t memory_limit = 0;
   double writes_per_second = 0;  // of the client, each at its time
 };

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+
+#include "base/status.h"
 
 namespace bigtable {
 namespace {
@@ -29,6 +32,20 @@ bool RunInTurns(absl::Span<GroupWriter* const> servers, const CallLimits& limits
                 absl::Duration stall_timeout, absl::FunctionRef<void()> function,
                 GroupWriter** awaited) {
   return RunFrom(0, servers, limits, stall_timeout, function, awaited);
+}
+
+absl::Status RunInTurnsOf(std::vector<GroupWriter*> servers, const CallLimits& limits,
+                          absl::FunctionRef<void()> function) {
+  // As BatchWriter, which grows from here too: a server that is only slow gives a turn in the end.
+  constexpr absl::Duration kStallTimeout = absl::Milliseconds(2);
+  std::sort(servers.begin(), servers.end(), std::less<>());
+  GroupWriter* awaited = nullptr;
+  for (absl::Duration stall_timeout = kStallTimeout;
+       !RunInTurns(servers, limits, stall_timeout, function, &awaited); stall_timeout *= 2) {
+    BT_RETURN_IF_ERROR(limits.Check());
+    awaited->WaitForWrites(limits).IgnoreError();
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace bigtable

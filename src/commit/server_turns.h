@@ -3,7 +3,10 @@
 #ifndef BIGTABLE_COMMIT_SERVER_TURNS_H_
 #define BIGTABLE_COMMIT_SERVER_TURNS_H_
 
+#include <vector>
+
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 
@@ -19,6 +22,11 @@ namespace bigtable {
 [[nodiscard]] bool RunInTurns(absl::Span<GroupWriter* const> servers, const CallLimits& limits,
                               absl::Duration stall_timeout, absl::FunctionRef<void()> function,
                               GroupWriter** awaited);
+
+// The same for servers in any order, until it has run: a server whose turn does not come is waited
+// for without the other turns, and then each turn may take longer. Errors of the limits.
+absl::Status RunInTurnsOf(std::vector<GroupWriter*> servers, const CallLimits& limits,
+                          absl::FunctionRef<void()> function);
 
 }  // namespace bigtable
 

@@ -1,7 +1,6 @@
 #include "master/ingestion.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "absl/base/macros.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 
 #include "base/entry_key.h"
 #include "base/status.h"
@@ -21,6 +21,7 @@
 #include "metadata/metadata_format.h"
 #include "metadata/metadata_table.h"
 #include "tablet/group_files.h"
+#include "tablet/tablet_state.h"
 
 namespace bigtable {
 namespace {
@@ -58,8 +59,8 @@ const std::vector<TabletFile>& FilesOf(const TabletState& state, uint32_t group_
   return group == state.groups.end() ? none : group->second.files;
 }
 
-}  // namespace
-
+// The files in layers from old to new: in each, no two files of a group share a row. The numbers
+// are indexes.
 std::vector<std::vector<size_t>> LayersOf(absl::Span<const IngestedFile> files) {
   std::vector<std::vector<size_t>> layers;
   std::vector<std::map<uint32_t, DisjointFiles>> rows;
@@ -78,6 +79,8 @@ std::vector<std::vector<size_t>> LayersOf(absl::Span<const IngestedFile> files) 
   }
   return layers;
 }
+
+}  // namespace
 
 // One call.
 class Ingestion::Run {
@@ -377,23 +380,19 @@ class Ingestion::Run {
             "added later"));
   }
 
-  // A turn comes in the end: a server whose log stalls for ever ends.
+  // It has no limits, so it has run when this returns: a turn comes in the end, as a server whose
+  // log stalls for ever ends.
   void Publish(const std::vector<Replacement>& replacements) {
     std::vector<GroupWriter*> writers;
+    writers.reserve(hosts_.size());
     for (const auto& [_, host] : hosts_) writers.push_back(&host.hosted->server()->writer());
-    std::sort(writers.begin(), writers.end(), std::less<>());
-    const auto publish = [&] {
-      for (const GroupWriter* const writer : writers) writer->queue().AssertInTurn();
-      PublishInTurns(replacements);
-    };
-    GroupWriter* awaited = nullptr;
-    constexpr absl::Duration kStallTimeout = absl::Milliseconds(2);
-    for (absl::Duration timeout = kStallTimeout;
-         !RunInTurns(writers, CallLimits(), timeout, publish, &awaited); timeout *= 2) {
-      awaited->WaitForWrites(CallLimits()).IgnoreError();
-    }
+    const absl::Status published =
+        RunInTurnsOf(writers, CallLimits(), [&] { PublishInTurns(replacements); });
+    ABSL_ASSERT(published.ok() && "there are no limits that could end it");
+    published.IgnoreError();
   }
   void PublishInTurns(const std::vector<Replacement>& replacements) {
+    for (const auto& [_, host] : hosts_) host.hosted->server()->writer().queue()->AssertInTurn();
     server_writer.Assume("this thread has a turn at each of the servers");
     for (const Replacement& replacement : replacements) {
       replacement.host->ReplaceStopped(replacement.stopped, replacement.by);

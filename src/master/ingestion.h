@@ -5,8 +5,8 @@
 // How.
 //
 //  1. One ingestion of a database at a time begins here. The memtables of the tablets are flushed
-//     while writes go on. Then the tablets are claimed, as
-//     for a split: no background work on them is under way.
+//     while writes go on. Then the tablets are claimed, as for a split: no background work on them
+//     is under way.
 //  2. Each file gets a place in time: what is added to the sequence numbers of its entries. Files
 //     that win over everything before get numbers that are kAhead above all that are assigned, so
 //     that no write has one of them meanwhile. Files that lose get numbers below all that the
@@ -15,9 +15,8 @@
 //  3. The tablets stop, which takes a turn among the writes, and the rest of their memtables is
 //     flushed. From here on their writers wait. So the new files are newer, or older, than
 //     everything that a tablet has, and form sorted runs of their own.
-//  4. One record of METADATA's log adds the files to all tablets: a batch of mutations, over
-//  several
-//     tablets of METADATA if need be, which one server has. From here on it cannot be undone.
+//  4. One record of METADATA's log adds the files to all tablets: a batch of mutations, if need be
+//     over several tablets of METADATA, which one server has. From here on it cannot be undone.
 //  5. In a turn at all servers of the tablets, each tablet is replaced by one with the files, the
 //     sequence numbers advance behind those of the files, and these become visible on all servers
 //     at once, as those of a batch do. The tablets take writes again.
@@ -36,7 +35,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
@@ -49,7 +47,6 @@
 #include "schema/table_layout.h"
 #include "sstable/sstable_info.h"
 #include "tablet/shared_files.h"
-#include "tablet/tablet_state.h"
 
 namespace bigtable {
 
@@ -105,10 +102,6 @@ class Ingestion {
   const Parts parts_;
   MasterContext* const context_;
 };
-
-// The files in layers from old to new: in each, no two files of a group share a row. The numbers
-// are indexes.
-std::vector<std::vector<size_t>> LayersOf(absl::Span<const IngestedFile> files);
 
 }  // namespace bigtable
 

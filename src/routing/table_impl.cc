@@ -1,6 +1,7 @@
 #include "routing/table_impl.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -371,10 +372,13 @@ absl::Status TableImpl::DropRowRange(const RowRange& range, const CallOptions& o
 
 absl::StatusOr<IngestSummary> TableImpl::Ingest(absl::Span<const std::string> files,
                                                 const IngestOptions& options) {
-  const CallLimits limits = LimitsOf(options);
+  CallLimits limits = LimitsOf(options);
   const CallGate::LongPass pass(&database->gate);
   if (!pass) return database->ClosedError();
   BT_RETURN_IF_ERROR(database->CheckWritable(limits));
+  // Copies of files end when the database is closed.
+  const std::atomic<bool>& is_closing = database->parts.closing->is_closing;
+  limits.given_up = &is_closing;
   const auto layout = [&]() -> absl::StatusOr<TableLayout> {
     BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, database->masters->Get(limits));
     BT_ASSIGN_OR_RETURN(TableLayout now, master->tablets()->LayoutOf(route->table_id(), name()));
@@ -386,14 +390,16 @@ absl::StatusOr<IngestSummary> TableImpl::Ingest(absl::Span<const std::string> fi
     return master->tablets()->Ingest(request, may_be_named);
   };
   const DatabaseImpl::Parts& parts = database->parts;
-  return IngestFiles({.storage = parts.storage,
-                      .live = parts.live,
-                      .budget = parts.budget,
-                      .quotas = parts.quotas,
-                      .info_log = parts.info_log,
-                      .layout = layout,
-                      .add = add},
-                     files, options, limits);
+  absl::StatusOr<IngestSummary> ingested = IngestFiles({.storage = parts.storage,
+                                                        .live = parts.live,
+                                                        .budget = parts.budget,
+                                                        .quotas = parts.quotas,
+                                                        .info_log = parts.info_log,
+                                                        .layout = layout,
+                                                        .add = add},
+                                                       files, options, limits);
+  if (!ingested.ok() && is_closing) return database->ClosedError();
+  return ingested;
 }
 
 }  // namespace bigtable

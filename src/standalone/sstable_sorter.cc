@@ -133,7 +133,12 @@ class SSTableSorter::Impl {
 
   absl::StatusOr<std::vector<std::string>> Finish() {
     BT_RETURN_IF_ERROR(status_);
-    absl::Status status = HasSpilled() ? MergeSpills() : WriteMemory(/*spills=*/false);
+    absl::Status status;
+    try {
+      status = HasSpilled() ? MergeSpills() : WriteMemory(/*spills=*/false);
+    } catch (const std::bad_alloc&) {
+      status = NoMemoryError();
+    }
     if (status.ok() && !written_.empty()) status = file_system_->SyncDirectory(directory_);
     RemoveSpills();
     ClearMemory();
@@ -231,11 +236,14 @@ class SSTableSorter::Impl {
       if (bytes >= options_.memory) [[unlikely]]
         status_ = WriteMemory(/*spills=*/true);
     } catch (const std::bad_alloc&) {
-      status_ = absl::ResourceExhaustedError(
-          Cat("there is no memory for what is sorted, though SSTableSorterOptions::memory allows ",
-              options_.memory, " bytes"));
+      status_ = NoMemoryError();
     }
     return status_;
+  }
+  absl::Status NoMemoryError() const {
+    return absl::ResourceExhaustedError(
+        Cat("there is no memory for what is sorted, though SSTableSorterOptions::memory allows ",
+            options_.memory, " bytes"));
   }
 
   // --- Sorting ---

@@ -1,7 +1,6 @@
 #include "transfer/database_image.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -66,13 +65,10 @@ struct Pinned {
 
 // Takes a turn at all servers.
 absl::StatusOr<Pinned> PinAll(const ImageParts& parts, const CallLimits& limits) {
-  // As BatchWriter, which grows from here too: a server that is only slow gives a turn in the end.
-  constexpr absl::Duration kStallTimeout = absl::Milliseconds(2);
   const std::vector<std::shared_ptr<ServerHost>> hosts = parts.servers->OfRole(ServerRole::kUser);
   std::vector<GroupWriter*> writers;
   writers.reserve(hosts.size());
   for (const auto& host : hosts) writers.push_back(&host->server()->writer());
-  std::sort(writers.begin(), writers.end(), std::less<>());
 
   Pinned pinned;
   const auto pin = [&] {
@@ -92,12 +88,7 @@ absl::StatusOr<Pinned> PinAll(const ImageParts& parts, const CallLimits& limits)
       }
     }
   };
-  GroupWriter* awaited = nullptr;
-  for (absl::Duration stall_timeout = kStallTimeout;
-       !RunInTurns(writers, limits, stall_timeout, pin, &awaited); stall_timeout *= 2) {
-    BT_RETURN_IF_ERROR(limits.Check());
-    awaited->WaitForWrites(limits).IgnoreError();
-  }
+  BT_RETURN_IF_ERROR(RunInTurnsOf(std::move(writers), limits, pin));
   return pinned;
 }
 

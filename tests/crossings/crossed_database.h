@@ -238,6 +238,7 @@ class CrossedDatabase {
   absl::Status Write(absl::Span<const ModelMutation> mutations) {
     if (place_.written == Written::kBatch) return WriteInBatch(mutations);
     if (place_.written == Written::kRequest) return server_->MutateRows(kTable, mutations);
+    if (place_.written == Written::kFiles) return WriteInFiles(mutations);
     for (const ModelMutation& mutation : mutations) {
       BT_RETURN_IF_ERROR(WriteOne(mutation.Make()));
     }
@@ -284,6 +285,20 @@ class CrossedDatabase {
       return absl::InternalError(Cat("mutation ", i, " of a batch: ", statuses[i].ToString()));
     }
     return absl::OkStatus();
+  }
+  // By the program, whoever reads.
+  absl::Status WriteInFiles(absl::Span<const ModelMutation> mutations) {
+    BT_RETURN_IF_ERROR(files_->CreateDirectory("/files"));
+    BT_ASSIGN_OR_RETURN(const TableSchema schema, database_->GetSchema(kTable));
+    BT_ASSIGN_OR_RETURN(
+        const std::unique_ptr<SSTableSorter> sorter,
+        SSTableSorter::Create("/files", schema, {.clock = &clock_, .file_system = files_.get()}));
+    for (const ModelMutation& mutation : mutations) {
+      BT_RETURN_IF_ERROR(sorter->Add(mutation.Make()));
+    }
+    BT_ASSIGN_OR_RETURN(const std::vector<std::string> files, sorter->Finish());
+    BT_ASSIGN_OR_RETURN(Table* const table, database_->OpenTable(kTable));
+    return table->Ingest(files, {.moves_files = true}).status();
   }
   absl::Status EndEarlyPart() {
     if (place_.storage != Storage::kMemory) BT_RETURN_IF_ERROR(database_->Flush(kTable));

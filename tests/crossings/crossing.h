@@ -59,7 +59,7 @@ inline constexpr uint32_t kRareFeatures = kHasRequestForms | kHasRowStreams | kH
 enum class Way { kInPlace, kMessages, kConnected, kServer };
 enum class Storage { kMemory, kFiles, kBoth, kCompacted };
 // By which call the content is written.
-enum class Written { kApply, kBatch, kCheckAndMutate, kWriteBatch, kRequest };
+enum class Written { kApply, kBatch, kCheckAndMutate, kWriteBatch, kRequest, kFiles };
 // Whether the database was closed and opened, or the process has died, after the content was
 // written.
 enum class Opened { kOnce, kAgain, kAfterCrash, kReadOnlyAfterCrash };

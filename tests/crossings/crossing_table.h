@@ -323,7 +323,8 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
                    kHasBatches),
                APlace(
                    "a MutateRows request", [](Place* place) { place->written = Written::kRequest; },
-                   kHasServer)}),
+                   kHasServer),
+               APlace("Ingest", [](Place* place) { place->written = Written::kFiles; })}),
       OfPlace(
           "opened",
           {APlace("once", [](Place*) {}),

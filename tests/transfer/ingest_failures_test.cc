@@ -196,8 +196,41 @@ TEST_F(IngestFailuresTest, ItsLimitsEndItBeforeAnythingIsAdded) {
   EXPECT_STATUS(kCancelled, "", OpenTable("t")->Ingest(files, {.cancellation = &cancellation}));
   EXPECT_EQ(ValueOfAll(database_.get()), "old");
   EXPECT_EQ(SSTables(), before);
+  Table* const table = OpenTable("t");
   ASSERT_OK(database_->Close());
-  EXPECT_STATUS(kFailedPrecondition, "closed", database_->OpenTable("t").status());
+  EXPECT_STATUS(kFailedPrecondition, "closed", table->Ingest(files));
+}
+
+TEST_F(IngestFailuresTest, ClosingEndsIt) {
+  FaultyFileSystem faulty(file_system_.get());
+  ASSERT_NO_FATAL_FAILURE(MakeTable(&faulty));
+  const std::vector<std::string> files = WriteFiles("new");
+  Table* const table = OpenTable("t");
+  faulty.StallCalls({.kinds = {FileCall::kAppend}, .path_contains = "/sst/"});
+  absl::Status ingested;
+  std::thread ingesting([&] { ingested = table->Ingest(files).status(); });
+  ASSERT_TRUE(faulty.WaitUntilStalled(1));
+  std::thread closing([&] { EXPECT_OK(database_->Close()); });
+  absl::SleepFor(absl::Milliseconds(100));
+  faulty.ReleaseCalls();
+  ingesting.join();
+  closing.join();
+  EXPECT_STATUS(kFailedPrecondition, "closed", ingested);
+  database_.reset();
+  EXPECT_EQ(ValueAfterOpening(file_system_.get()), "old");
+}
+
+TEST_F(IngestFailuresTest, AFullDiskRefusesItAndItGoesOnWithRoom) {
+  ASSERT_NO_FATAL_FAILURE(MakeTable(file_system_.get()));
+  const std::vector<std::string> files = WriteFiles("new");
+  const size_t before = SSTables();
+  file_system_->set_max_total_bytes(file_system_->total_bytes() + 100);
+  EXPECT_STATUS(kResourceExhausted, "", OpenTable("t")->Ingest(files));
+  EXPECT_EQ(SSTables(), before);
+  EXPECT_EQ(ValueOfAll(database_.get()), "old");
+  file_system_->set_max_total_bytes(InMemoryFileSystem::kUnlimited);
+  EXPECT_OK(OpenTable("t")->Ingest(files));
+  EXPECT_EQ(ValueOfAll(database_.get()), "new");
 }
 
 // One stream, and single reads one after the other over both servers.

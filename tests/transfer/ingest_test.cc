@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -381,6 +382,53 @@ TEST_F(IngestTest, WhatIsWrongIsNamedAndChangesNothing) {
   ASSERT_OK(database_->DeleteTable("t"));
   EXPECT_STATUS(kNotFound, "t", table->Ingest({good}));
   EXPECT_TRUE(SSTablesOf().empty());
+}
+
+TEST_F(IngestTest, UsersNeedPermissionAndQuotasOfStorageRefuseIt) {
+  TableSchema schema = StillSchema();
+  schema.families["f"].access_list = "list";
+  ASSERT_OK(database_->SetAccessList("list", {.readers = {"reader"}, .writers = {"writer"}}));
+  Table* const table = CreateTable("t", schema);
+  const std::string file = WriteRows("a", 0, 10, "v");
+  for (const char* const user : {"reader", "writer"}) {
+    OpenTableOptions options;
+    options.caller = user;
+    Table* const of_user = database_->OpenTable("t", options).value();
+    if (user == std::string("writer")) {
+      EXPECT_OK(of_user->Ingest({file}));
+    } else {
+      EXPECT_STATUS(kPermissionDenied, "reader", of_user->Ingest({file}));
+      EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "");
+    }
+  }
+  ExpectFilled(table, 0, 10);
+  ASSERT_OK(database_->SetTableQuota("t", {.storage_bytes = 10}));
+  EXPECT_STATUS(kResourceExhausted, "storage quota of 10 bytes",
+                table->Ingest({WriteRows("b", 20, 30, "v")}));
+  ExpectFilled(table, 0, 10);
+  ASSERT_OK(database_->SetTableQuota("t", {}));
+  EXPECT_OK(table->Ingest({"/in/b"}));
+  DatabaseOptions options = Options();
+  options.read_only = true;
+  Reopen(options);
+  EXPECT_STATUS(kFailedPrecondition, "read-only", OpenTable("t")->Ingest({file}));
+}
+
+// What is written while the call runs, before its tablets stop, is newer than files that lose.
+TEST_F(IngestTest, WritesUnderWayWinOverFilesThatLoseConcurrency) {
+  for (int i = 0; i < 20; ++i) {
+    Table* const table = CreateTable(Cat("t", i), StillSchema());
+    const std::string file = WriteRows(Cat("f", i), 0, 20, "file");
+    std::thread writer([&] { Fill(table, 0, 10, "written"); });
+    const absl::Status ingested = table->Ingest({file}, kOldest).status();
+    writer.join();
+    ASSERT_OK(ingested);
+    for (int row = 0; row < 20; ++row) {
+      ASSERT_EQ(table->Get(RowOf(row), "f:q").value(), Cat(row < 10 ? "written" : "file", row));
+    }
+    ASSERT_OK(database_->Compact(table->name()));
+    ASSERT_EQ(table->Get(RowOf(9), "f:q").value(), "written9");
+  }
 }
 
 TEST_F(IngestTest, EachDamagedByteIsFoundBeforeAnythingIsAdded) {
