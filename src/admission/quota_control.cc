@@ -172,6 +172,16 @@ void QuotaControl::AddUp() {
   added_up_at_change_.store(changes, std::memory_order_release);
 }
 
+absl::Status QuotaControl::CheckStorage(const TableLayout& layout) {
+  if (!limits_storage()) return absl::OkStatus();
+  RefreshStorage();
+  std::string operations;
+  for (const FamilyLayout& family : layout.families) {
+    AppendOperation(&operations, {.kind = EntryKind::kCell, .family = family.name});
+  }
+  return TakeStorage(layout, operations);
+}
+
 absl::Status QuotaControl::TakeStorage(const TableLayout& layout,
                                        std::string_view operations) const {
   struct Growth {

@@ -88,6 +88,9 @@ class QuotaControl {
   // ResourceExhausted if the mutation, which is well formed, adds data to the table or to a family
   // whose quota is exceeded. Otherwise counts what it adds until storage is added up again.
   absl::Status TakeStorage(const TableLayout& layout, std::string_view operations) const;
+  // For data that come in other ways, to all families of a table: ResourceExhausted if a quota is
+  // exceeded already. No lock may be held.
+  absl::Status CheckStorage(const TableLayout& layout);
 
  private:
   // The quota of a table or a caller, and its state.

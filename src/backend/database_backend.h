@@ -26,6 +26,7 @@
 #include "bigtable/write_batch.h"
 
 #include "transfer/image_copy.h"
+#include "transfer/table_restore.h"
 
 namespace bigtable {
 
@@ -103,6 +104,8 @@ class DatabaseBackend {
   virtual absl::Status Checkpoint(std::string_view directory, const CallOptions& options) = 0;
   // For BackupEngine.
   virtual absl::StatusOr<CopiedImage> CopyTo(ImageTarget* target, const CallOptions& options) = 0;
+  virtual absl::Status RestoreTable(RestoredTable table, const CopyOfBackup& copy,
+                                    const CallOptions& options) = 0;
 
   virtual absl::Status Flush(std::string_view table, const CallOptions& options) = 0;
   virtual absl::Status Compact(std::string_view table, const CallOptions& options) = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +14,7 @@
 #include "bigtable/memory_budget.h"
 
 #include "backend/database_backend.h"
+#include "backend/option_limits.h"
 #include "base/call_limits.h"
 #include "base/limited_mutex.h"
 #include "base/status.h"
@@ -21,87 +24,30 @@
 #include "schema/schema_checks.h"
 #include "schema/table_layout.h"
 #include "transfer/backup_store.h"
+#include "transfer/backup_target.h"
 #include "transfer/image_copy.h"
 #include "transfer/new_database.h"
+#include "transfer/table_restore.h"
 
 namespace bigtable {
 namespace {
 
-// The files of a backup that is being made.
-class BackupTarget final : public ImageTarget {
- public:
-  BackupTarget(BackupStore* store, BackupStore::Files known, const CreateBackupOptions& options)
-      : store_(store), known_(std::move(known)), options_(options) {}
-  // Unless the backup exists, removes the files that no other try can use, as far as that works.
-  ~BackupTarget() override {
-    if (is_finished_) return;
-    for (const BackupFile& file : of_memory_) {
-      store_->file_system()->RemoveFile(store_->PathOf(file)).IgnoreError();
-    }
-    store_->RemoveUnfinished().IgnoreError();
-  }
+constexpr size_t kMostDescription = 4096;
 
-  absl::Status AddFile(const SSTableInfo& info, FileSystem* files, const std::string& path,
-                       const CallLimits& limits) override {
-    BackupFile file = Describe(info);
-    if (IsKnown(&file)) return Add(file, /*is_new=*/false);
-    const std::string copy = store_->PathOfNew(info.file_number);
-    BT_ASSIGN_OR_RETURN(file.checksum, CopyFile(files, path, store_->file_system(), copy, limits));
-    BT_RETURN_IF_ERROR(store_->Name(info.file_number, file));
-    return Add(file, /*is_new=*/true);
-  }
-  FileSystem* file_system() override { return store_->file_system(); }
-  std::string PathOfNew(uint64_t number) override { return store_->PathOfNew(number); }
-  absl::Status AddNew(const SSTableInfo& info, const CallLimits& limits) override {
-    BackupFile file = Describe(info);
-    BT_ASSIGN_OR_RETURN(file.checksum, ChecksumOfFile(store_->file_system(),
-                                                      store_->PathOfNew(info.file_number), limits));
-    BT_RETURN_IF_ERROR(store_->Name(info.file_number, file));
-    of_memory_.push_back(file);
-    return Add(file, /*is_new=*/true);
-  }
-  absl::Status AddTablet(uint64_t table_id, const TabletState& state) override {
-    BackupTablet& tablet = manifest_.tablets.emplace_back();
-    tablet.row = NewDatabase::RowOf(table_id, state);
-    tablet.operations = NewDatabase::OperationsOf(state);
-    state.AddFiles(&tablet.files);
-    return absl::OkStatus();
-  }
-  FileNumbers* file_numbers() override { return &file_numbers_; }
-  BackupManifest* manifest() { return &manifest_; }
-  // The backup exists, or may exist.
-  void Finish() { is_finished_ = true; }
+absl::Status CheckDescription(std::string_view description) {
+  if (description.size() <= kMostDescription) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("the description of a backup has ", description.size(),
+                                        " bytes: at most ", kMostDescription));
+}
 
- private:
-  static BackupFile Describe(const SSTableInfo& info) {
-    return {.number = info.file_number, .size = info.size, .identity = info.identity};
+absl::Status Change(const BackupChanges& changes, BackupManifest* manifest) {
+  if (changes.description.has_value()) {
+    BT_RETURN_IF_ERROR(CheckDescription(*changes.description));
+    manifest->description = *changes.description;
   }
-  bool IsKnown(BackupFile* file) const {
-    const auto found = known_.find({file->identity, file->size});
-    if (found == known_.end()) return false;
-    file->checksum = found->second;
-    return true;
-  }
-  absl::Status Add(const BackupFile& file, bool is_new) {
-    manifest_.files.push_back(file);
-    if (is_new) {
-      ++manifest_.new_files;
-      manifest_.new_bytes += file.size;
-    }
-    if (options_.on_progress != nullptr) {
-      options_.on_progress(manifest_.files.size(), manifest_.new_bytes);
-    }
-    return absl::OkStatus();
-  }
-
-  BackupStore* const store_;
-  const BackupStore::Files known_;
-  const CreateBackupOptions& options_;
-  std::vector<BackupFile> of_memory_;
-  bool is_finished_ = false;
-  FileNumbers file_numbers_;
-  BackupManifest manifest_;
-};
+  if (changes.expire_time.has_value()) manifest->expire_time = *changes.expire_time;
+  return absl::OkStatus();
+}
 
 BackupInfo InfoOf(uint64_t id, const BackupManifest& manifest) {
   BackupInfo info{.id = id,
@@ -109,7 +55,8 @@ BackupInfo InfoOf(uint64_t id, const BackupManifest& manifest) {
                   .description = manifest.description,
                   .files = manifest.files.size(),
                   .new_files = manifest.new_files,
-                  .new_bytes = manifest.new_bytes};
+                  .new_bytes = manifest.new_bytes,
+                  .expire_time = manifest.expire_time};
   for (const BackupFile& file : manifest.files) info.bytes += file.size;
   for (const auto& [name, _] : manifest.service_files) {
     if (const auto table = SchemaStore::TableOf(name)) info.tables.emplace_back(*table);
@@ -123,6 +70,41 @@ absl::Status DamagedFile(const BackupStore& store, uint64_t id, const BackupFile
       Cat(store.PathOf(file), ": SSTable ", file.number, " of backup ", id, " ", what));
 }
 
+// Copies files of a backup out of the store, and compares them with their checksums.
+class CheckedCopy {
+ public:
+  using Progress = std::function<void(uint64_t files, uint64_t copied_bytes)>;
+
+  // The arguments outlive this.
+  CheckedCopy(const BackupStore& store, uint64_t id, const Progress& on_progress)
+      : store_(store), id_(id), on_progress_(on_progress) {}
+
+  absl::Status Copy(const BackupFile& file, FileSystem* files, const std::string& path,
+                    const CallLimits& limits) {
+    const absl::StatusOr<uint64_t> checksum =
+        CopyFile(store_.file_system(), store_.PathOf(file), files, path, limits);
+    if (absl::IsNotFound(checksum.status())) return DamagedFile(store_, id_, file, "is missing");
+    BT_RETURN_IF_ERROR(checksum.status());
+    if (*checksum != file.checksum) return DamagedFile(store_, id_, file, "is damaged");
+    ++files_;
+    bytes_ += file.size;
+    if (on_progress_ != nullptr) on_progress_(files_, bytes_);
+    return absl::OkStatus();
+  }
+
+ private:
+  const BackupStore& store_;
+  const uint64_t id_;
+  const Progress& on_progress_;
+  uint64_t files_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+absl::Status NoTableIn(const BackupInfo& backup, std::string_view table) {
+  return absl::NotFoundError(Cat("backup ", backup.id, " has no table ", Quoted(table),
+                                 "; it has: ", Listed(backup.tables)));
+}
+
 // Keeps the tables that are wanted, under their new names. The ids of those that are left out go to
 // `*dropped`.
 absl::Status ChooseTables(const BackupInfo& backup,
@@ -134,10 +116,7 @@ absl::Status ChooseTables(const BackupInfo& backup,
   }
   for (const auto& [table, name] : wanted) {
     BT_RETURN_IF_ERROR(CheckTableName(name));
-    if (!files->contains(SchemaStore::FileOf(table))) {
-      return absl::NotFoundError(Cat("backup ", backup.id, " has no table ", Quoted(table),
-                                     "; it has: ", Listed(backup.tables)));
-    }
+    if (!files->contains(SchemaStore::FileOf(table))) return NoTableIn(backup, table);
   }
   for (const std::string& table : backup.tables) {
     BT_ASSIGN_OR_RETURN(TableLayout layout,
@@ -156,14 +135,40 @@ absl::Status ChooseTables(const BackupInfo& backup,
   return absl::OkStatus();
 }
 
+// The table, under the name that it has in the backup.
+absl::StatusOr<RestoredTable> TableOf(uint64_t id, const BackupManifest& manifest,
+                                      std::string_view table) {
+  const auto schema = manifest.service_files.find(SchemaStore::FileOf(table));
+  if (schema == manifest.service_files.end()) return NoTableIn(InfoOf(id, manifest), table);
+  RestoredTable restored;
+  BT_ASSIGN_OR_RETURN(restored.layout, TableLayout::Decode(schema->second));
+  for (const BackupTablet& tablet : manifest.tablets) {
+    BT_ASSIGN_OR_RETURN(const TabletId tablet_id, TabletOfMetadataRow(tablet.row));
+    if (tablet_id.table_id != restored.layout.table_id) continue;
+    BT_ASSIGN_OR_RETURN(TabletState state, DecodeTablet(tablet_id, tablet.operations));
+    restored.tablets.push_back(std::move(state));
+  }
+  return restored;
+}
+
 }  // namespace
 
 class BackupEngine::Impl {
  public:
   explicit Impl(std::unique_ptr<BackupStore> opened) : store(std::move(opened)) {}
 
-  LimitedMutex mutex;
-  const std::unique_ptr<BackupStore> store ABSL_PT_GUARDED_BY(mutex);
+  absl::StatusOr<BackupInfo> Describe(uint64_t id) const {
+    BT_ASSIGN_OR_RETURN(const BackupManifest manifest, store->Read(id));
+    return InfoOf(id, manifest);
+  }
+  // The number of the next backup.
+  absl::StatusOr<uint64_t> NextId() const {
+    BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, store->Numbers());
+    return numbers.empty() ? 1 : numbers.back() + 1;
+  }
+
+  LimitedMutex mutex;  // held by each call but those that read descriptions
+  const std::unique_ptr<BackupStore> store;
 };
 
 BackupEngine::BackupEngine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -179,32 +184,25 @@ absl::StatusOr<std::unique_ptr<BackupEngine>> BackupEngine::Open(std::string_vie
 
 absl::StatusOr<BackupInfo> BackupEngine::Create(Database* database,
                                                 const CreateBackupOptions& options) {
-  constexpr size_t kMostDescription = 4096;
   constexpr int kMostTries = 3;
-  if (options.description.size() > kMostDescription) {
-    return absl::InvalidArgumentError(Cat("the description of a backup has ",
-                                          options.description.size(), " bytes: at most ",
-                                          kMostDescription));
-  }
+  BT_RETURN_IF_ERROR(CheckDescription(options.description));
   const CallOptions call{options.deadline, options.cancellation};
   const CallLimits limits{.deadline = options.deadline, .cancellation = options.cancellation};
   LimitedMutexLock lock(&impl_->mutex, &limits, "the backup");
   BT_RETURN_IF_ERROR(lock.status());
   BackupStore* const store = impl_->store.get();
-  BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, store->Numbers());
-  const uint64_t id = numbers.empty() ? 1 : numbers.back() + 1;
+  BT_ASSIGN_OR_RETURN(const uint64_t id, impl_->NextId());
   BT_RETURN_IF_ERROR(store->RemoveUnfinished());
+  const BackupTarget::Options of_target{options.tables, options.on_progress};
   for (int tries = 1;; ++tries) {
-    BT_ASSIGN_OR_RETURN(BackupStore::Files known, store->ListFiles());
-    BackupTarget target(store, std::move(known), options);
+    BT_ASSIGN_OR_RETURN(const BackupStore::Files known, store->ListFiles());
+    BackupTarget target(store, known, of_target);
     absl::StatusOr<CopiedImage> image = DatabaseBackend::Of(database)->CopyTo(&target, call);
     if (absl::IsNotFound(image.status()) && tries < kMostTries) continue;
     BT_RETURN_IF_ERROR(image.status());
-    BackupManifest& manifest = *target.manifest();
-    manifest.time = image->now;
-    manifest.sequence = image->sequence;
+    BT_ASSIGN_OR_RETURN(BackupManifest manifest, target.Describe(*std::move(image)));
     manifest.description = options.description;
-    manifest.service_files = std::move(image->files);
+    manifest.expire_time = options.expire_time;
     BT_RETURN_IF_ERROR(store->SyncFiles());
     target.Finish();
     BT_RETURN_IF_ERROR(store->Write(id, manifest));
@@ -212,21 +210,50 @@ absl::StatusOr<BackupInfo> BackupEngine::Create(Database* database,
   }
 }
 
+absl::StatusOr<BackupInfo> BackupEngine::Get(uint64_t id, const CallOptions& options) {
+  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
+  return impl_->Describe(id);
+}
+
 absl::StatusOr<std::vector<BackupInfo>> BackupEngine::List(const CallOptions& options) {
-  const CallLimits limits{.deadline = options.deadline, .cancellation = options.cancellation};
-  LimitedMutexLock lock(&impl_->mutex, &limits, "the list");
-  BT_RETURN_IF_ERROR(lock.status());
+  BT_RETURN_IF_ERROR(LimitsOf(options).Check());
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, impl_->store->Numbers());
   std::vector<BackupInfo> backups;
   for (const uint64_t number : numbers) {
-    BT_ASSIGN_OR_RETURN(const BackupManifest manifest, impl_->store->Read(number));
-    backups.push_back(InfoOf(number, manifest));
+    absl::StatusOr<BackupInfo> info = impl_->Describe(number);
+    if (absl::IsNotFound(info.status())) continue;  // it was deleted meanwhile
+    BT_RETURN_IF_ERROR(info.status());
+    backups.push_back(*std::move(info));
   }
   return backups;
 }
 
+absl::Status BackupEngine::Update(uint64_t id, const BackupChanges& changes,
+                                  const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  LimitedMutexLock lock(&impl_->mutex, &limits, "the update");
+  BT_RETURN_IF_ERROR(lock.status());
+  BT_ASSIGN_OR_RETURN(BackupManifest manifest, impl_->store->Read(id));
+  BT_RETURN_IF_ERROR(Change(changes, &manifest));
+  return impl_->store->Write(id, manifest);
+}
+
+absl::StatusOr<BackupInfo> BackupEngine::Copy(uint64_t id, const BackupChanges& changes,
+                                              const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  LimitedMutexLock lock(&impl_->mutex, &limits, "the copy");
+  BT_RETURN_IF_ERROR(lock.status());
+  BT_ASSIGN_OR_RETURN(BackupManifest manifest, impl_->store->Read(id));
+  BT_RETURN_IF_ERROR(Change(changes, &manifest));
+  manifest.new_files = 0;
+  manifest.new_bytes = 0;
+  BT_ASSIGN_OR_RETURN(const uint64_t copy, impl_->NextId());
+  BT_RETURN_IF_ERROR(impl_->store->Write(copy, manifest));
+  return InfoOf(copy, manifest);
+}
+
 absl::Status BackupEngine::Verify(uint64_t id, const CallOptions& options) {
-  const CallLimits limits{.deadline = options.deadline, .cancellation = options.cancellation};
+  const CallLimits limits = LimitsOf(options);
   LimitedMutexLock lock(&impl_->mutex, &limits, "the verification");
   BT_RETURN_IF_ERROR(lock.status());
   const BackupStore& store = *impl_->store;
@@ -242,7 +269,7 @@ absl::Status BackupEngine::Verify(uint64_t id, const CallOptions& options) {
 }
 
 absl::Status BackupEngine::Delete(uint64_t id, const CallOptions& options) {
-  const CallLimits limits{.deadline = options.deadline, .cancellation = options.cancellation};
+  const CallLimits limits = LimitsOf(options);
   LimitedMutexLock lock(&impl_->mutex, &limits, "the deletion");
   BT_RETURN_IF_ERROR(lock.status());
   const absl::Status removed = impl_->store->Remove(id);
@@ -253,7 +280,7 @@ absl::Status BackupEngine::Delete(uint64_t id, const CallOptions& options) {
 }
 
 absl::Status BackupEngine::DeleteOld(size_t keep, const CallOptions& options) {
-  const CallLimits limits{.deadline = options.deadline, .cancellation = options.cancellation};
+  const CallLimits limits = LimitsOf(options);
   LimitedMutexLock lock(&impl_->mutex, &limits, "the deletion");
   BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, impl_->store->Numbers());
@@ -261,6 +288,22 @@ absl::Status BackupEngine::DeleteOld(size_t keep, const CallOptions& options) {
     BT_RETURN_IF_ERROR(impl_->store->Remove(numbers[i]));
   }
   return impl_->store->RemoveUnnamed();
+}
+
+absl::StatusOr<size_t> BackupEngine::DeleteExpired(absl::Time now, const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  LimitedMutexLock lock(&impl_->mutex, &limits, "the deletion");
+  BT_RETURN_IF_ERROR(lock.status());
+  BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, impl_->store->Numbers());
+  size_t deleted = 0;
+  for (const uint64_t number : numbers) {
+    BT_ASSIGN_OR_RETURN(const BackupManifest manifest, impl_->store->Read(number));
+    if (manifest.expire_time > now) continue;
+    BT_RETURN_IF_ERROR(impl_->store->Remove(number));
+    ++deleted;
+  }
+  if (deleted > 0) BT_RETURN_IF_ERROR(impl_->store->RemoveUnnamed());
+  return deleted;
 }
 
 absl::Status BackupEngine::Restore(uint64_t id, std::string_view directory,
@@ -288,18 +331,38 @@ absl::Status BackupEngine::Restore(uint64_t id, std::string_view directory,
     restored.AddTablet(std::move(tablet.row), std::move(tablet.operations));
     wanted.merge(tablet.files);
   }
+  CheckedCopy copy(store, id, options.on_progress);
   for (const BackupFile& file : manifest.files) {
     restored.file_numbers()->AdvanceTo(file.number);
     if (!wanted.contains(file.number)) continue;
-    const absl::StatusOr<uint64_t> checksum =
-        CopyFile(store.file_system(), store.PathOf(file), to_files,
-                 restored.directory().sstable(file.number), limits);
-    if (absl::IsNotFound(checksum.status())) return DamagedFile(store, id, file, "is missing");
-    BT_RETURN_IF_ERROR(checksum.status());
-    if (*checksum != file.checksum) return DamagedFile(store, id, file, "is damaged");
+    BT_RETURN_IF_ERROR(
+        copy.Copy(file, to_files, restored.directory().sstable(file.number), limits));
   }
   BT_RETURN_IF_ERROR(limits.Check("the restore"));
   return restored.Finish(manifest.service_files, manifest.sequence);
+}
+
+absl::Status BackupEngine::RestoreTable(uint64_t id, std::string_view table, Database* database,
+                                        std::string_view name, const RestoreTableOptions& options) {
+  const CallOptions call{options.deadline, options.cancellation};
+  const CallLimits limits = LimitsOf(call);
+  BT_RETURN_IF_ERROR(CheckTableName(name));
+  LimitedMutexLock lock(&impl_->mutex, &limits, "the restore");
+  BT_RETURN_IF_ERROR(lock.status());
+  const BackupStore& store = *impl_->store;
+  BT_ASSIGN_OR_RETURN(const BackupManifest manifest, store.Read(id));
+  BT_ASSIGN_OR_RETURN(RestoredTable restored, TableOf(id, manifest, table));
+  restored.layout.name = name;
+  std::map<uint64_t, const BackupFile*> files;
+  for (const BackupFile& file : manifest.files) files[file.number] = &file;
+  CheckedCopy copy(store, id, options.on_progress);
+  const auto copy_numbered = [&](uint64_t number, FileSystem* to_files, const std::string& path,
+                                 const CallLimits& of_copy) -> absl::Status {
+    const auto file = files.find(number);
+    if (file != files.end()) return copy.Copy(*file->second, to_files, path, of_copy);
+    return absl::DataLossError(Cat("backup ", id, " does not have SSTable ", number));
+  };
+  return DatabaseBackend::Of(database)->RestoreTable(std::move(restored), copy_numbered, call);
 }
 
 }  // namespace bigtable

@@ -447,6 +447,32 @@ absl::StatusOr<CopiedImage> EmbeddedDatabase::CopyTo(ImageTarget* target,
   return copied;
 }
 
+absl::Status EmbeddedDatabase::RestoreTable(RestoredTable table, const CopyOfBackup& copy,
+                                            const CallOptions& options) {
+  CallLimits limits = LimitsOf(options);
+  BT_ENTER();
+  BT_RETURN_IF_ERROR(impl_->CheckWritable(limits));
+  const DatabaseImpl::Parts& parts = impl_->parts;
+  limits.given_up = &parts.closing->is_closing;
+  BT_RETURN_IF_ERROR(CheckObserversAreKnown(table.layout.observers));
+  const auto check_name = [&](const std::string& name) -> absl::Status {
+    BT_ASSIGN_OR_RETURN(const auto found, impl_->schemas->Find(name, limits));
+    if (found == nullptr) return absl::OkStatus();
+    return absl::AlreadyExistsError(Cat("there is a table ", Quoted(name), " already"));
+  };
+  const auto add = [&](RestoredTable restored, bool* may_be_named) -> absl::Status {
+    BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, impl_->masters->Get(limits));
+    return master->tables()->RestoreTable(std::move(restored), limits, may_be_named);
+  };
+  const absl::Status restored = bigtable::RestoreTable({.storage = parts.storage,
+                                                        .quotas = parts.quotas,
+                                                        .info_log = parts.info_log,
+                                                        .check_name = check_name,
+                                                        .add = add},
+                                                       std::move(table), copy, limits);
+  return parts.closing->is_closing && !restored.ok() ? impl_->ClosedError() : restored;
+}
+
 // --- Background work ---
 
 absl::Status EmbeddedDatabase::Flush(std::string_view table, const CallOptions& options) {

@@ -100,6 +100,8 @@ class EmbeddedDatabase final : public DatabaseBackend {
   absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() override;
   absl::Status Checkpoint(std::string_view directory, const CallOptions& options) override;
   absl::StatusOr<CopiedImage> CopyTo(ImageTarget* target, const CallOptions& options) override;
+  absl::Status RestoreTable(RestoredTable table, const CopyOfBackup& copy,
+                            const CallOptions& options) override;
 
   absl::Status Flush(std::string_view table, const CallOptions& options) override;
   absl::Status Compact(std::string_view table, const CallOptions& options) override;

@@ -109,6 +109,10 @@ class EmbeddedOnlyCalls : public DatabaseBackend {
                                      const CallOptions& /*options*/) final {
     return NotConnectedError("BackupEngine::Create");
   }
+  absl::Status RestoreTable(RestoredTable /*table*/, const CopyOfBackup& /*copy*/,
+                            const CallOptions& /*options*/) final {
+    return NotConnectedError("BackupEngine::RestoreTable");
+  }
   absl::Status Flush(std::string_view /*table*/, const CallOptions& /*options*/) final {
     return NotConnectedError("Database::Flush");
   }

@@ -18,16 +18,21 @@
 namespace bigtable {
 
 absl::StatusOr<std::vector<ServerShare>> TableChanges::FindServers(
-    const TableLayout& layout, const std::vector<RowRange>& ranges,
+    const TableLayout& layout, const std::vector<TabletState>& tablets,
     const CallLimits& limits) const {
-  std::vector<UnassignedTablet> tablets;
-  tablets.reserve(ranges.size());
+  std::vector<UnassignedTablet> unassigned;
+  unassigned.reserve(tablets.size());
   const auto shared = std::make_shared<const TableLayout>(layout);
-  for (const RowRange& rows : ranges) {
-    tablets.push_back({shared, {layout.table_id, rows.end()}, std::string(rows.begin()), 0});
+  for (const TabletState& tablet : tablets) {
+    uint64_t bytes = 0;
+    for (const auto& [_, group] : tablet.groups) {
+      for (const TabletFile& file : group.files) bytes += file.info.size;
+    }
+    unassigned.push_back(
+        {shared, {layout.table_id, tablet.rows.end()}, std::string(tablet.rows.begin()), bytes});
   }
   BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares,
-                      assignment_->Distribute(ServerRole::kUser, tablets));
+                      assignment_->Distribute(ServerRole::kUser, unassigned));
   for (const ServerShare& share : shares) {
     BT_RETURN_IF_ERROR(share.host->AwaitTurn(limits));
   }
@@ -48,14 +53,41 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
                                        const std::vector<std::string>& split_rows,
                                        const CallLimits& limits) {
   BT_ASSIGN_OR_RETURN(TableLayout layout, MakeTableLayout(name, 0, schema));
+  BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, RangesBetween(split_rows));
+  std::vector<TabletState> tablets(ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i) tablets[i].rows = ranges[i];
+  bool may_be_named;
+  return AddTable(std::move(layout), tablets, limits, &may_be_named);
+}
+
+absl::Status TableChanges::RestoreTable(RestoredTable table, const CallLimits& limits,
+                                        bool* may_be_named) {
+  *may_be_named = false;
+  // What a new table of this schema needs, such as operators that are registered.
+  BT_RETURN_IF_ERROR(MakeTableLayout(table.layout.name, 0, table.layout.ToSchema()).status());
+  // The id of the table, and everything that is written to it, gets numbers above those that it
+  // has.
+  for (const TabletState& tablet : table.tablets) {
+    parts_.sequences->AdvanceTo(LargestSequence(tablet));
+  }
+  for (const FamilyLayout& family : table.layout.families) {
+    if (family.created != 0) parts_.sequences->AdvanceTo(family.created + kLeftForOldest);
+  }
+  parts_.sequences->AdvanceTo(table.layout.LastRuleChange());
+  return AddTable(std::move(table.layout), table.tablets, limits, may_be_named);
+}
+
+absl::Status TableChanges::AddTable(TableLayout layout, const std::vector<TabletState>& tablets,
+                                    const CallLimits& limits, bool* may_be_named) {
+  *may_be_named = false;
+  const std::string& name = layout.name;
   if (name == MetadataLayout().name) {
     return absl::InvalidArgumentError(
         Cat("a table must not be called ", Quoted(name), ", which is the database's own"));
   }
-  BT_ASSIGN_OR_RETURN(const std::vector<RowRange> ranges, RangesBetween(split_rows));
   // Nobody waits for the mutex meanwhile.
   if (!catalogue_->Has(name)) {
-    BT_RETURN_IF_ERROR(FindServers(layout, ranges, limits).status());
+    BT_RETURN_IF_ERROR(FindServers(layout, tablets, limits).status());
   }
   LimitedLock lock(&catalogue_->change_mutex(), limits);
   BT_RETURN_IF_ERROR(lock.status());
@@ -66,19 +98,25 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   // Never used before, so records of deleted tables in the log are not taken for this table's.
   // METADATA's mutation takes larger sequence numbers, so the number will not be used again.
   layout.table_id = TakeSequence();
-  if (!layout.observers.empty()) layout.observers_id = layout.table_id;
-  BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares, FindServers(layout, ranges, limits));
+  layout.observers_id = layout.observers.empty() ? 0 : layout.table_id;
+  BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares, FindServers(layout, tablets, limits));
   BT_RETURN_IF_ERROR(context_->Step());
-  BT_RETURN_IF_ERROR(context_->metadata->table()->AddTable(layout.table_id, ranges));
-  // A server without a log gets one here. If that fails, the creation fails.
-  for (const ServerShare& share : shares) {
-    BT_RETURN_IF_ERROR(context_->Step());
-    BT_RETURN_IF_ERROR(share.host->Start(context_->epoch()));
+  *may_be_named = true;
+  absl::Status added = context_->metadata->table()->AddTable(layout.table_id, tablets);
+  if (added.ok()) {
+    ShareFiles(tablets);
+    added = BeginToServe(layout, shares);
   }
-  BT_RETURN_IF_ERROR(context_->Step());
-  BT_RETURN_IF_ERROR(WriteNewSchema(layout));
+  if (!added.ok()) {
+    BT_RETURN_IF_ERROR(context_->Step());  // otherwise the next master erases the tablets
+    const absl::StatusOr<bool> exists = catalogue_->schemas()->Has(name, layout.table_id);
+    if (exists.ok() && !*exists) {
+      *may_be_named = !context_->metadata->table()->RemoveTable(layout.table_id).ok();
+    }
+    return added;
+  }
   catalogue_->Set(layout);
-  context_->info_log->Info("created table ", name, " as ", layout.table_id, " of ", ranges.size(),
+  context_->info_log->Info("created table ", name, " as ", layout.table_id, " of ", tablets.size(),
                            " tablets");
   Notify(&EventListener::OnTableCreated, name);
   // The table exists after this point. Tablets that cannot be loaded now are loaded later.
@@ -88,6 +126,28 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
     context_->wake();
   }
   return absl::OkStatus();
+}
+
+absl::Status TableChanges::BeginToServe(const TableLayout& layout,
+                                        const std::vector<ServerShare>& shares) {
+  // A server without a log gets one here. If that fails, the creation fails.
+  for (const ServerShare& share : shares) {
+    BT_RETURN_IF_ERROR(context_->Step());
+    BT_RETURN_IF_ERROR(share.host->Start(context_->epoch()));
+  }
+  BT_RETURN_IF_ERROR(context_->Step());
+  return WriteNewSchema(layout);
+}
+
+void TableChanges::ShareFiles(const std::vector<TabletState>& tablets) const {
+  std::set<uint64_t> named;
+  for (const TabletState& tablet : tablets) {
+    std::set<uint64_t> of_tablet;
+    tablet.AddFiles(&of_tablet);
+    for (const uint64_t number : of_tablet) {
+      if (!named.insert(number).second) parts_.shared_files->Share(number);
+    }
+  }
 }
 
 absl::Status TableChanges::WriteNewSchema(const TableLayout& layout) {

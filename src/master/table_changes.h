@@ -20,7 +20,6 @@
 #include "bigtable/clock.h"
 #include "bigtable/event_listener.h"
 #include "bigtable/quota.h"
-#include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
 #include "admission/access_list_store.h"
@@ -35,8 +34,16 @@
 #include "master/table_catalogue.h"
 #include "schema/table_layout.h"
 #include "tablet/inherited_counters.h"
+#include "tablet/shared_files.h"
+#include "tablet/tablet_state.h"
 
 namespace bigtable {
+
+// A table as it is in a backup (transfer/table_restore.h).
+struct RestoredTable {
+  TableLayout layout;                // with its new name; it gets a new id
+  std::vector<TabletState> tablets;  // in key order; together they have all rows
+};
 
 // Thread-safe. One change at a time: the catalogue's change_mutex.
 class TableChanges {
@@ -47,6 +54,7 @@ class TableChanges {
     Clock* clock = nullptr;
     QuotaControl* quotas = nullptr;  // gets those that are set
     InheritedCounters* inherited_counters = nullptr;
+    SharedFiles* shared_files = nullptr;
   };
 
   // All outlive this.
@@ -68,6 +76,10 @@ class TableChanges {
   // InvalidArgument.
   absl::Status CreateTable(std::string_view name, const TableSchema& schema,
                            const std::vector<std::string>& split_rows, const CallLimits& limits);
+  // Adds a table with what it had in a backup. Its SSTables are in the directory, durable, under
+  // numbers that nothing else has. AlreadyExists; NotFound: an access list. After an error
+  // `*may_be_named` says whether METADATA may name the SSTables nevertheless.
+  absl::Status RestoreTable(RestoredTable table, const CallLimits& limits, bool* may_be_named);
   // Once the table is deleted, this waits for the background work on its tablets, and forgets them.
   // If the limits end the wait, OK: upkeep does the rest. It also does if METADATA cannot be
   // changed now, which is an error.
@@ -124,9 +136,17 @@ class TableChanges {
     return limits;
   }
 
+  // Adds a table, which gets an id. `*may_be_named` as of RestoreTable.
+  absl::Status AddTable(TableLayout layout, const std::vector<TabletState>& tablets,
+                        const CallLimits& limits, bool* may_be_named);
+  // The deciding steps of AddTable, after METADATA has the tablets.
+  absl::Status BeginToServe(const TableLayout& layout, const std::vector<ServerShare>& shares)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
+  // Before the table is served.
+  void ShareFiles(const std::vector<TabletState>& tablets) const;
   // Where the tablets of a new table go, after the present turns of these servers.
   absl::StatusOr<std::vector<ServerShare>> FindServers(const TableLayout& layout,
-                                                       const std::vector<RowRange>& ranges,
+                                                       const std::vector<TabletState>& tablets,
                                                        const CallLimits& limits) const;
   // Waits for the present turns of the servers that have tablets of the table. Called before the
   // mutex is locked, so that nobody waits for this call, and again under it.

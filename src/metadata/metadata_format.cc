@@ -289,6 +289,20 @@ absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std
   return in.ok() ? absl::OkStatus() : bad("the value is cut");
 }
 
+absl::StatusOr<TabletState> DecodeTablet(const TabletId& tablet, std::string_view operations) {
+  TabletState state;
+  if (tablet.end_row.has_value()) state.rows = RowRange::RightOpen("", *tablet.end_row);
+  OperationReader reader(operations);
+  for (MutationOperation operation; reader.Next(&operation);) {
+    if (operation.kind != EntryKind::kCell) {
+      return absl::DataLossError("METADATA: an operation that is not a cell");
+    }
+    BT_RETURN_IF_ERROR(DecodeCell(operation.family, operation.qualifier, operation.value, &state));
+  }
+  if (!reader.ok()) return absl::DataLossError("METADATA: the row of a tablet cannot be read");
+  return state;
+}
+
 RowRange RootRows() { return RowRange::RightOpen("", *MetadataRows(kMetadataTableId).end()); }
 
 std::string EncodeRoot(const RootState& root) {

@@ -92,6 +92,9 @@ std::string EncodeChange(const TabletChange& change);
 // FailedPrecondition for a later version.
 absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std::string_view value,
                         TabletState* state);
+// The tablet of a row that consists of such operations. DataLoss; FailedPrecondition for a later
+// version.
+absl::StatusOr<TabletState> DecodeTablet(const TabletId& tablet, std::string_view operations);
 // The mark in this cell, if it has one.
 TabletMark MarkOfCell(std::string_view family, std::string_view qualifier);
 // The server in this cell, if it has the tablet's location. Views the value.

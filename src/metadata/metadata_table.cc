@@ -73,9 +73,15 @@ absl::Status MetadataTable::SetLocation(const TabletId& id, std::string_view ser
 }
 
 absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<RowRange>& tablets) {
-  for (const RowRange& rows : tablets) {
-    const std::string row = MetadataRow({table_id, rows.end()});
-    const std::string operations = EncodeNewTablet(rows);
+  std::vector<TabletState> empty(tablets.size());
+  for (size_t i = 0; i < tablets.size(); ++i) empty[i].rows = tablets[i];
+  return AddTable(table_id, empty);
+}
+
+absl::Status MetadataTable::AddTable(uint64_t table_id, const std::vector<TabletState>& tablets) {
+  for (const TabletState& state : tablets) {
+    const std::string row = MetadataRow({table_id, state.rows.end()});
+    const std::string operations = EncodeNewTablet(state.rows) + EncodeContents(state);
     BT_RETURN_IF_ERROR(Mutate(row, operations));
   }
   return absl::OkStatus();

@@ -50,6 +50,8 @@ class MetadataTable final : public TabletStore {
   // Adds rows for the tablets of a new table, one by one. The table has all of them only once this
   // returns OK.
   absl::Status AddTable(uint64_t table_id, const std::vector<RowRange>& tablets);
+  // The same for tablets that have SSTables already. Together they have all rows.
+  absl::Status AddTable(uint64_t table_id, const std::vector<TabletState>& tablets);
   // Splits a tablet with this `state` at `row`. Both children have its redo points, and those of
   // its files that overlap their key ranges (tablet/tablet_state.h). The deciding step is one
   // mutation of the tablet's row, which becomes the row of the right child. After an error the

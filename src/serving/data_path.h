@@ -153,7 +153,12 @@ class DataPath {
   }
   // After the visible number: see TabletVersion::read_limit.
   spec->sequence = std::min(visible, version.read_limit());
-  if (point.sequence.has_value()) spec->sequence = std::min(*point.sequence, kMaxSequence);
+  if (point.sequence.has_value()) {
+    spec->sequence = std::min(*point.sequence, kMaxSequence);
+    // The table did not exist. If it was restored, its entries have smaller numbers.
+    if (spec->sequence < tablet.table_id()) [[unlikely]]
+      spec->sequence = 0;
+  }
   spec->now = absl::InfinitePast();
   for (const FamilyLayout& family : version.layout().families) {
     if (!HasAge(family.gc)) continue;

@@ -1,5 +1,8 @@
 #include "transfer/backup_manifest.h"
 
+#include <cstdint>
+#include <limits>
+
 #include "absl/status/status.h"
 
 #include "base/coding.h"
@@ -8,7 +11,8 @@
 namespace bigtable {
 namespace {
 
-constexpr uint8_t kManifestVersion = 1;
+constexpr uint8_t kManifestVersion = 2;
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // ToUnixMicros(InfiniteFuture())
 
 }  // namespace
 
@@ -17,6 +21,7 @@ std::string BackupManifest::Encode() const {
   AppendVarint64(&out, ZigZag(absl::ToUnixMicros(time)));
   AppendVarint64(&out, sequence);
   AppendLengthPrefixed(&out, description);
+  AppendVarint64(&out, ZigZag(absl::ToUnixMicros(expire_time)));
   AppendVarint64(&out, new_files);
   AppendVarint64(&out, new_bytes);
   AppendVarint64(&out, service_files.size());
@@ -44,14 +49,18 @@ std::string BackupManifest::Encode() const {
 absl::StatusOr<BackupManifest> BackupManifest::Decode(std::string_view bytes) {
   Decoder in(bytes);
   const uint8_t version = in.Byte();
-  if (in.ok() && version != kManifestVersion) {
+  if (in.ok() && (version < 1 || version > kManifestVersion)) {
     return absl::FailedPreconditionError(
-        Cat("format version ", version, "; this program knows ", kManifestVersion));
+        Cat("format version ", version, "; this program knows 1 to ", kManifestVersion));
   }
   BackupManifest manifest;
   manifest.time = absl::FromUnixMicros(UnZigZag(in.Varint()));
   manifest.sequence = in.Varint();
   manifest.description = in.LengthPrefixed();
+  if (version >= 2) {
+    const int64_t micros = UnZigZag(in.Varint());
+    if (micros != kNever) manifest.expire_time = absl::FromUnixMicros(micros);
+  }
   manifest.new_files = in.Varint();
   manifest.new_bytes = in.Varint();
   for (uint64_t n = in.Varint(); in.ok() && n > 0; --n) {

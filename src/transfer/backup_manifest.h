@@ -1,7 +1,8 @@
 // The description of a backup: a small file (lockservice/small_files.h), whose checksum covers all
 // of it, in the directory `backups` of the backups. As bytes:
 //
-//   version 1 | time, in microseconds, zigzag | sequence number | description
+//   version 2 | time, in microseconds, zigzag | sequence number | description
+//   | when it expires, in microseconds, zigzag; 2^63 - 1: never. Not in version 1
 //   | new files | new bytes
 //   | files of the lock service: count, then each: name, contents
 //   | SSTables: count, then each: number, size, identity, checksum
@@ -48,6 +49,7 @@ struct BackupManifest {
   absl::Time time;
   SequenceNumber sequence = 0;
   std::string description;
+  absl::Time expire_time = absl::InfiniteFuture();
   uint64_t new_files = 0;
   uint64_t new_bytes = 0;
   std::map<std::string, std::string> service_files;  // as of DatabaseImage

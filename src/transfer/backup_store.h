@@ -32,7 +32,7 @@
 
 namespace bigtable {
 
-// One thread at a time.
+// One thread at a time; Numbers and Read at any time by any thread.
 class BackupStore {
  public:
   // Locks the directory, and creates it. FailedPrecondition: it is locked already.

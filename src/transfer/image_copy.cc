@@ -94,6 +94,7 @@ class ImageCopy {
     // What was in memory first, since writers wait for that memory; copies of files may take long.
     std::vector<std::pair<uint64_t, TabletState>> tablets;
     for (DatabaseImage::TableImage& table : image.tables) {
+      if (!target_->TakesTable(table.layout.name)) continue;
       for (DatabaseImage::TabletImage& tablet : table.tablets) {
         BT_ASSIGN_OR_RETURN(TabletState state, WriteMemory(tablet));
         tablets.emplace_back(table.layout.table_id, std::move(state));

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,6 +39,8 @@ struct CopyParts {
 class ImageTarget {
  public:
   virtual ~ImageTarget() = default;
+  // Whether it takes the tablets of this table.
+  virtual bool TakesTable(std::string_view /*table*/) const { return true; }
   // Takes an SSTable of the database, which is at `path` of its file system `files`. Called once
   // for each.
   virtual absl::Status AddFile(const SSTableInfo& info, FileSystem* files, const std::string& path,

@@ -8,11 +8,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#include "base/entry_kind.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "compaction/job.h"
-#include "schema/mutation_format.h"
 #include "sstable/sstable.h"
 #include "transfer/image_copy.h"
 #include "transfer/ingest_check.h"
@@ -53,7 +51,7 @@ class FileIngestion {
     // The schema may change between the check and the moment at which the files are added.
     constexpr int kMostTries = 1000;
     BT_ASSIGN_OR_RETURN(layout_, parts_.layout());
-    BT_RETURN_IF_ERROR(CheckQuota());
+    BT_RETURN_IF_ERROR(parts_.quotas->CheckStorage(layout_));
     for (const std::string& path : paths_) BT_RETURN_IF_ERROR(Take(path));
     absl::Status added;
     for (int tries = 0; tries < kMostTries && !files_.empty(); ++tries) {
@@ -100,17 +98,6 @@ class FileIngestion {
     return SSTable::OpenUnknown(
         file_system(), PathOf(number),
         {.read_mode = FileSystem::ReadMode::kPositional, .budget = parts_.budget});
-  }
-
-  // ResourceExhausted, as for a write, if a quota of storage is exceeded already.
-  absl::Status CheckQuota() const {
-    if (!parts_.quotas->limits_storage()) return absl::OkStatus();
-    parts_.quotas->RefreshStorage();
-    std::string operations;
-    for (const FamilyLayout& family : layout_.families) {
-      AppendOperation(&operations, {.kind = EntryKind::kCell, .family = family.name});
-    }
-    return parts_.quotas->TakeStorage(layout_, operations);
   }
 
   absl::Status Take(const std::string& path) {

@@ -22,89 +22,12 @@
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
-#include "support/tablets_fixture.h"
+#include "transfer/backups_fixture.h"
 
 namespace bigtable {
 namespace {
 
-constexpr const char* kBackups = "/backups";
-constexpr const char* kRestored = "/restored";
-
-class BackupEngineTest : public TabletsFixture {
- protected:
-  void SetUp() override {
-    DatabaseOptions options = Options();
-    options.tablet_servers = 2;
-    Open(options);
-    OpenBackups();
-  }
-  void TearDown() override {
-    backups_.reset();
-    database_.reset();
-  }
-  // Backups and restored databases are on another file system than the database.
-  void OpenBackups() {
-    backups_.reset();
-    absl::StatusOr<std::unique_ptr<BackupEngine>> opened = BackupEngine::Open(kBackups, &faulty_);
-    ASSERT_OK(opened);
-    backups_ = *std::move(opened);
-  }
-  void FillTables() {
-    Table* const rows = CreateSplitTable("rows", 3, 10);
-    Fill(rows, 0, 30);
-    ASSERT_OK(database_->Flush("rows"));
-    ASSERT_OK(database_->SplitTablet("rows", RowOf(15)));
-    Fill(rows, 10, 20, "second");
-    Table* const other = CreateTable("other", {"f"});
-    Set(other, "r", "f:q", 1, "v");
-  }
-  BackupInfo Create(std::string_view description = "") {
-    const absl::StatusOr<BackupInfo> made =
-        backups_->Create(database_.get(), {.description = std::string(description)});
-    EXPECT_OK(made);
-    return made.value_or(BackupInfo());
-  }
-  static std::string Dump(Database* database) {
-    std::string dump;
-    const std::vector<std::string> names = database->ListTables().value();
-    for (const std::string& name : names) {
-      absl::StrAppend(&dump, name, "\n");
-      RowReader reader = (*database->OpenTable(name))->ReadRows(RowRange());
-      for (const Row& row : reader) {
-        absl::StrAppend(&dump, "  ", ToAbsl(row.key()), ": ", Show(row), "\n");
-      }
-      EXPECT_OK(reader.status());
-    }
-    return dump;
-  }
-  std::string Dump() { return Dump(database_.get()); }
-  absl::Status Restore(uint64_t id, const std::map<std::string, std::string>& tables = {}) {
-    ++restored_;
-    return backups_->Restore(id, Restored(), {.file_system = &faulty_, .tables = tables});
-  }
-  std::string Restored() const { return absl::StrCat(kRestored, restored_); }
-  std::string DumpRestored(FileSystem* file_system = nullptr) {
-    DatabaseOptions options = Options();
-    options.create_if_missing = false;
-    options.file_system = file_system != nullptr ? file_system : &disk_;
-    const absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(Restored(), options);
-    EXPECT_OK(opened);
-    return opened.ok() ? Dump(opened->get()) : "";
-  }
-  size_t FilesIn(std::string_view directory) const {
-    size_t files = 0;
-    for (const std::string& file : disk_.AllFiles()) {
-      files += file.starts_with(absl::StrCat(ToAbsl(directory), "/")) ? 1 : 0;
-    }
-    return files;
-  }
-  static constexpr const char* kFiles = "/backups/files";
-
-  InMemoryFileSystem disk_;
-  FaultyFileSystem faulty_{&disk_};
-  std::unique_ptr<BackupEngine> backups_;
-  int restored_ = 0;
-};
+class BackupEngineTest : public BackupsFixture {};
 
 TEST_F(BackupEngineTest, EachBackupIsRestoredAsItWas) {
   ASSERT_NO_FATAL_FAILURE(FillTables());
@@ -282,6 +205,95 @@ TEST_F(BackupEngineTest, ClosingTheDatabaseEndsABackup) {
   EXPECT_STATUS(kFailedPrecondition, "closed", backups_->Create(database_.get(), options).status());
   closing.join();
   EXPECT_TRUE(backups_->List()->empty());
+}
+
+TEST_F(BackupEngineTest, ABackupOfSomeTablesHasNoOthers) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  EXPECT_STATUS(kNotFound, "no table \"none\"; there are: other, rows",
+                backups_->Create(database_.get(), {.tables = {"other", "none"}}).status());
+  EXPECT_EQ(FilesIn(kFiles), 0u);
+  const absl::StatusOr<BackupInfo> made = backups_->Create(database_.get(), {.tables = {"other"}});
+  ASSERT_OK(made);
+  EXPECT_EQ(made->tables, (std::vector<std::string>{"other"}));
+  EXPECT_EQ(made->files, 1u);
+  EXPECT_EQ(FilesIn(kFiles), 1u);
+  ASSERT_OK(Restore(made->id));
+  EXPECT_EQ(DumpRestored(), "other\n  r: f:q@1=v\n");
+}
+
+TEST_F(BackupEngineTest, WhatIsSaidOfABackupCanBeChanged) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  const absl::Time time = absl::FromUnixSeconds(5000);
+  const absl::StatusOr<BackupInfo> made =
+      backups_->Create(database_.get(), {.description = "d", .expire_time = time});
+  ASSERT_OK(made);
+  EXPECT_EQ(made->expire_time, time);
+  EXPECT_EQ(Create().expire_time, absl::InfiniteFuture());
+  ASSERT_OK(backups_->Update(made->id, {.description = "e"}));
+  EXPECT_EQ(backups_->Get(made->id)->description, "e");
+  EXPECT_EQ(backups_->Get(made->id)->expire_time, time);
+  ASSERT_OK(backups_->Update(made->id, {.expire_time = time + absl::Seconds(1)}));
+  OpenBackups();
+  EXPECT_EQ(backups_->Get(made->id)->description, "e");
+  EXPECT_EQ(backups_->Get(made->id)->expire_time, time + absl::Seconds(1));
+  EXPECT_OK(backups_->Verify(made->id));
+  EXPECT_STATUS(kNotFound, "no backup 9", backups_->Update(9, {}));
+  EXPECT_STATUS(kNotFound, "no backup 9", backups_->Get(9).status());
+  EXPECT_STATUS(kInvalidArgument, "4097 bytes",
+                backups_->Update(made->id, {.description = std::string(4097, 'd')}));
+}
+
+TEST_F(BackupEngineTest, ACopyIsABackupOfTheSameFiles) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  const BackupInfo made = Create("first");
+  const size_t files = FilesIn(kFiles);
+  const absl::StatusOr<BackupInfo> copy =
+      backups_->Copy(made.id, {.expire_time = absl::FromUnixSeconds(7)});
+  ASSERT_OK(copy);
+  EXPECT_EQ(copy->id, made.id + 1);
+  EXPECT_EQ(copy->description, "first");
+  EXPECT_EQ(copy->time, made.time);
+  EXPECT_EQ(copy->bytes, made.bytes);
+  EXPECT_EQ(copy->new_bytes, 0u);
+  EXPECT_EQ(FilesIn(kFiles), files);
+  ASSERT_OK(backups_->Delete(made.id));
+  EXPECT_OK(backups_->Verify(copy->id));
+  ASSERT_OK(Restore(copy->id));
+  EXPECT_EQ(DumpRestored(), Dump());
+  EXPECT_STATUS(kNotFound, "no backup 1", backups_->Copy(made.id, {}).status());
+}
+
+TEST_F(BackupEngineTest, OnlyThoseThatHaveExpiredAreDeleted) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  const absl::Time now = absl::FromUnixSeconds(5000);
+  for (int i = -1; i <= 1; ++i) {
+    ASSERT_OK(backups_->Create(database_.get(), {.expire_time = now + absl::Seconds(i)}));
+  }
+  Create();
+  const size_t files = FilesIn(kFiles);
+  EXPECT_EQ(backups_->DeleteExpired(now - absl::Seconds(2)).value(), 0u);
+  EXPECT_EQ(backups_->DeleteExpired(now).value(), 2u);
+  EXPECT_STATUS(kNotFound, "", backups_->Get(1).status());
+  EXPECT_STATUS(kNotFound, "", backups_->Get(2).status());
+  EXPECT_LT(FilesIn(kFiles), files);
+  for (const uint64_t id : {3, 4}) EXPECT_OK(backups_->Verify(id));
+  EXPECT_EQ(backups_->DeleteExpired(absl::FromUnixSeconds(1'000'000)).value(), 1u);
+  EXPECT_EQ(backups_->List()->size(), 1u);
+}
+
+// Descriptions can be read while a backup is made.
+TEST_F(BackupEngineTest, ReadersOfDescriptionsDoNotWaitForABackup) {
+  ASSERT_NO_FATAL_FAILURE(FillTables());
+  const BackupInfo first = Create();
+  CreateBackupOptions options;
+  options.on_progress = [&](uint64_t, uint64_t) {
+    EXPECT_EQ(backups_->List()->size(), 1u);
+    EXPECT_OK(backups_->Get(first.id));
+    EXPECT_STATUS(
+        kDeadlineExceeded, "",
+        backups_->Update(first.id, {}, {.deadline = absl::Now() + absl::Milliseconds(1)}));
+  };
+  ASSERT_OK(backups_->Create(database_.get(), options));
 }
 
 // Each call on the disk of the backups fails once, in each of the three.
