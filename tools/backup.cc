@@ -1,5 +1,6 @@
 // Verbs for copies of a database: checkpoint, backup, backups, restore.
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -14,6 +15,7 @@
 #include "bigtable/database.h"
 #include "bigtable/file_system.h"
 
+#include "tools/gc_expression.h"
 #include "tools/output.h"
 #include "tools/status.h"
 #include "tools/text.h"
@@ -43,22 +45,40 @@ Json InfoAsJson(const BackupInfo& info) {
           {"files", info.files},
           {"bytes", info.bytes},
           {"new_files", info.new_files},
-          {"new_bytes", info.new_bytes}};
+          {"new_bytes", info.new_bytes},
+          {"expires", info.expire_time == absl::InfiniteFuture()
+                          ? Json()
+                          : Json(absl::ToUnixMicros(info.expire_time))}};
 }
 
-absl::Status Backup(Session& session, const Arguments& arguments) {
-  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToRead());
-  TOOLS_ASSIGN_OR_RETURN(const std::unique_ptr<BackupEngine> engine,
-                         BackupEngine::Open(arguments.Text("STORE")));
-  absl::Time next = absl::Now() + absl::Seconds(1);
-  CreateBackupOptions options{.description = arguments.Text("description")};
-  options.on_progress = [&](uint64_t files, uint64_t copied_bytes) {
+// Says once a second how far a call is.
+std::function<void(uint64_t files, uint64_t copied_bytes)> CopyProgress(Session& session) {
+  return [&session, next = absl::Now() + absl::Seconds(1)](uint64_t files,
+                                                           uint64_t copied_bytes) mutable {
     if (session.quiet() || absl::Now() < next) return;
     session.err() << WithCommas(files) << " files, " << WithCommas(copied_bytes)
                   << " bytes copied so far\n"
                   << std::flush;
     next = absl::Now() + absl::Seconds(1);
   };
+}
+
+// "7d", as maxage of a rule: from now on.
+absl::StatusOr<absl::Time> ReadExpiry(const Arguments& arguments) {
+  const std::string text = arguments.Text("keep-for");
+  if (text.empty()) return absl::InfiniteFuture();
+  TOOLS_ASSIGN_OR_RETURN(const absl::Duration age, ParseAge(text, "--keep-for"));
+  return absl::Now() + age;
+}
+
+absl::Status Backup(Session& session, const Arguments& arguments) {
+  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToRead());
+  TOOLS_ASSIGN_OR_RETURN(const std::unique_ptr<BackupEngine> engine,
+                         BackupEngine::Open(arguments.Text("STORE")));
+  CreateBackupOptions options{.description = arguments.Text("description"),
+                              .tables = arguments.words(),
+                              .on_progress = CopyProgress(session)};
+  TOOLS_ASSIGN_OR_RETURN(options.expire_time, ReadExpiry(arguments));
   TOOLS_ASSIGN_OR_RETURN(const BackupInfo made, engine->Create(database, options));
   if (session.json()) {
     session.out() << JsonLine(InfoAsJson(made));
@@ -73,10 +93,10 @@ absl::Status Backup(Session& session, const Arguments& arguments) {
 absl::Status Backups(Session& session, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(const std::unique_ptr<BackupEngine> engine,
                          OpenStore(arguments.Text("STORE")));
-  const int actions = static_cast<int>(arguments.Has("verify")) +
-                      static_cast<int>(arguments.Has("delete")) +
-                      static_cast<int>(arguments.Has("keep"));
-  if (actions > 1) return UsageError("only one of --verify, --delete and --keep");
+  const int actions =
+      static_cast<int>(arguments.Has("verify")) + static_cast<int>(arguments.Has("delete")) +
+      static_cast<int>(arguments.Has("keep")) + static_cast<int>(arguments.Has("expired"));
+  if (actions > 1) return UsageError("only one of --verify, --delete, --keep and --expired");
   if (arguments.Has("verify")) {
     TOOLS_ASSIGN_OR_RETURN(const int64_t id, arguments.Number("verify", 1, 1));
     return engine->Verify(static_cast<uint64_t>(id));
@@ -89,6 +109,7 @@ absl::Status Backups(Session& session, const Arguments& arguments) {
     TOOLS_ASSIGN_OR_RETURN(const int64_t keep, arguments.Number("keep", 0, 0));
     return engine->DeleteOld(static_cast<size_t>(keep));
   }
+  if (arguments.Has("expired")) return engine->DeleteExpired(absl::Now()).status();
   TOOLS_ASSIGN_OR_RETURN(const std::vector<BackupInfo> backups, engine->List());
   std::vector<std::vector<std::string>> lines;
   for (const BackupInfo& info : backups) {
@@ -96,18 +117,22 @@ absl::Status Backups(Session& session, const Arguments& arguments) {
       session.out() << JsonLine(InfoAsJson(info));
       continue;
     }
-    lines.push_back({Cat(info.id),
-                     absl::FormatTime("%Y-%m-%d %H:%M:%S", info.time, absl::UTCTimeZone()),
-                     Cat(WithCommas(info.bytes), " bytes"), Cat(WithCommas(info.new_bytes), " new"),
-                     info.description});
+    lines.push_back(
+        {Cat(info.id), absl::FormatTime("%Y-%m-%d %H:%M:%S", info.time, absl::UTCTimeZone()),
+         Cat(WithCommas(info.bytes), " bytes"), Cat(WithCommas(info.new_bytes), " new"),
+         info.expire_time == absl::InfiniteFuture()
+             ? "kept"
+             : Cat("until ",
+                   absl::FormatTime("%Y-%m-%d %H:%M:%S", info.expire_time, absl::UTCTimeZone())),
+         info.description});
   }
   session.out() << Aligned(lines);
   return absl::OkStatus();
 }
 
-absl::Status Restore(Session& /*session*/, const Arguments& arguments) {
+absl::Status Restore(Session& session, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(const int64_t id, arguments.Number("ID", 1, 1));
-  RestoreOptions options;
+  RestoreOptions options{.on_progress = CopyProgress(session)};
   for (const std::string& word : arguments.words()) {
     const size_t equals = word.find('=');
     const std::string table = word.substr(0, equals);
@@ -122,6 +147,17 @@ absl::Status Restore(Session& /*session*/, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(const std::unique_ptr<BackupEngine> engine,
                          OpenStore(arguments.Text("STORE")));
   return engine->Restore(static_cast<uint64_t>(id), arguments.Text("COPY"), options);
+}
+
+absl::Status RestoreTable(Session& session, const Arguments& arguments) {
+  TOOLS_ASSIGN_OR_RETURN(const int64_t id, arguments.Number("ID", 1, 1));
+  TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToWrite());
+  TOOLS_ASSIGN_OR_RETURN(const std::unique_ptr<BackupEngine> engine,
+                         OpenStore(arguments.Text("STORE")));
+  const std::string table = arguments.Text("TABLE");
+  const std::string name = arguments.Has("NAME") ? arguments.Text("NAME") : table;
+  return engine->RestoreTable(static_cast<uint64_t>(id), table, database, name,
+                              {.on_progress = CopyProgress(session)});
 }
 
 }  // namespace
@@ -141,21 +177,25 @@ std::vector<Verb> BackupVerbs() {
       {.name = "backup",
        .summary = "Back up the database to a directory of backups",
        .words = {{"STORE", "the directory, which is created"}},
-       .options = {{"description", "TEXT", "To be shown by `bigtable backups`"}},
+       .more = Verb::Word{"TABLE", "only these tables", false},
+       .options = {{"description", "TEXT", "To be shown by `bigtable backups`"},
+                   {"keep-for", "AGE", "When it expires, such as 7d or 1d12h from now on"}},
        .notes = "Copies the files that no backup there has yet. Killed, it can be repeated.",
        .not_on_server = on_machine,
-       .examples = {"bigtable backup store", "bigtable backup store --description nightly"},
+       .examples = {"bigtable backup store", "bigtable backup store --description nightly",
+                    "bigtable backup store webtable --keep-for 30d"},
        .run = Backup},
       {.name = "backups",
        .summary = "List, verify or delete backups",
        .words = {{"STORE", "a directory of backups"}},
        .options = {{"verify", "ID", "Compare the files of this backup with their checksums"},
                    {"delete", "ID", "Delete this backup"},
-                   {"keep", "N", "Delete all but the newest N"}},
+                   {"keep", "N", "Delete all but the newest N"},
+                   {"expired", "", "Delete those that have expired"}},
        .needs_database = false,
        .not_on_server = on_machine,
        .examples = {"bigtable backups store", "bigtable backups store --verify 1",
-                    "bigtable backups store --keep 7"},
+                    "bigtable backups store --keep 7", "bigtable backups store --expired"},
        .run = Backups},
       {.name = "restore",
        .summary = "Make a database from a backup",
@@ -168,6 +208,15 @@ std::vector<Verb> BackupVerbs() {
        .examples = {"bigtable restore store 1 restored",
                     "bigtable restore store 1 one webtable=old"},
        .run = Restore},
+      {.name = "restoretable",
+       .summary = "Add a table of a backup to the database",
+       .words = {{"STORE", "a directory of backups"},
+                 {"ID", "the number of a backup, from `bigtable backups`"},
+                 {"TABLE", "its name in the backup"},
+                 {"NAME", "its name in the database, which is free; otherwise the same", false}},
+       .not_on_server = on_machine,
+       .examples = {"bigtable restoretable store 1 webtable old"},
+       .run = RestoreTable},
   };
 }
 

@@ -2,7 +2,7 @@
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
     deleterow deletecolumn deleteallrows droprowrange lookup read count import ingest export
-    tablets metadata split merge move stats compact resume checkpoint backup backups restore sst verify log options'
+    tablets metadata split merge move stats compact resume checkpoint backup backups restore restoretable sst verify log options'
   local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -25,7 +25,7 @@ _bigtable() {
       --tls | --plaintext | --google)
         place+=("${COMP_WORDS[i]}")
         ;;
-      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep)
+      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep | --keep-for)
         ((++i))
         ;;
       -*) ;;
@@ -38,7 +38,7 @@ _bigtable() {
     mapfile -t COMPREPLY < <(compgen -W '--help --version --directory --json --escapes --quiet
       --server --project --instance --app-profile --tls --root-certificates --client-certificate
       --client-key --token-file --plaintext --google --retry-for --resume --interval --count
-      --prometheus --entries --row --verify --description --delete --keep --oldest --move --trust' -- "$word")
+      --prometheus --entries --row --verify --description --delete --keep --keep-for --expired --oldest --move --trust' -- "$word")
     return
   fi
   case ${COMP_WORDS[COMP_CWORD - 1]} in

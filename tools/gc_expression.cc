@@ -47,22 +47,6 @@ bool TakeTerm(std::string_view* text, absl::Duration* age) {
   return false;
 }
 
-absl::StatusOr<GcRule> ParseMaxAge(std::string_view text) {
-  absl::Duration age = absl::ZeroDuration();
-  std::string_view rest = text;
-  do {
-    if (!TakeTerm(&rest, &age)) {
-      return UsageError(Cat("maxage=", text,
-                            " is not a duration; write a number and a unit, as in maxage=30d "
-                            "(d, h, m, s, ms, us or ns)"));
-    }
-  } while (!rest.empty());
-  if (age < absl::Milliseconds(1) || age == absl::InfiniteDuration()) {
-    return UsageError(Cat("maxage=", text, " is out of range; the least is 1ms"));
-  }
-  return GcRule::MaxAge(age);
-}
-
 absl::StatusOr<GcRule> ParseMaxVersions(std::string_view text) {
   int64_t n = 0;
   if (!absl::SimpleAtoi(ToAbsl(text), &n) || n < 1) {
@@ -116,7 +100,8 @@ class Parser {
     if (word == "(") return InParentheses();
     if (word.starts_with("maxage=")) {
       Advance();
-      return ParseMaxAge(word.substr(7));
+      TOOLS_ASSIGN_OR_RETURN(const absl::Duration age, ParseAge(word.substr(7), "maxage"));
+      return GcRule::MaxAge(age);
     }
     if (word.starts_with("maxversions=")) {
       Advance();
@@ -176,6 +161,22 @@ std::string FormatAge(absl::Duration age) {
 }
 
 }  // namespace
+
+absl::StatusOr<absl::Duration> ParseAge(std::string_view text, std::string_view what) {
+  absl::Duration age = absl::ZeroDuration();
+  std::string_view rest = text;
+  do {
+    if (!TakeTerm(&rest, &age)) {
+      return UsageError(Cat(what, "=", text,
+                            " is not a duration; write a number and a unit, as in ", what,
+                            "=30d (d, h, m, s, ms, us or ns)"));
+    }
+  } while (!rest.empty());
+  if (age < absl::Milliseconds(1) || age == absl::InfiniteDuration()) {
+    return UsageError(Cat(what, "=", text, " is out of range; the least is 1ms"));
+  }
+  return age;
+}
 
 absl::StatusOr<GcRule> ParseGcExpression(std::string_view text) { return Parser(text).Parse(); }
 

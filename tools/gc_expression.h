@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 #include "bigtable/schema.h"
 
@@ -23,6 +24,9 @@ namespace bigtable::tools {
 
 // InvalidArgument names the word that is wrong, and what would be right.
 absl::StatusOr<GcRule> ParseGcExpression(std::string_view text);
+
+// "30d" or "1d12h", at least 1 ms. `what`: how the text is called in the error ("maxage").
+absl::StatusOr<absl::Duration> ParseAge(std::string_view text, std::string_view what);
 
 // The simplest expression of the rule, which ParseGcExpression reads as the same rule.
 std::string FormatGcExpression(const GcRule& rule);

@@ -83,6 +83,7 @@ typedef struct bigtable_string_list bigtable_string_list;
 typedef struct bigtable_table bigtable_table;
 typedef struct bigtable_tablets bigtable_tablets;
 typedef struct bigtable_backup_engine bigtable_backup_engine;
+typedef struct bigtable_backup_options bigtable_backup_options;
 typedef struct bigtable_backups bigtable_backups;
 typedef struct bigtable_transaction bigtable_transaction;
 typedef struct bigtable_write_batch bigtable_write_batch;
@@ -516,6 +517,40 @@ bigtable_error* bigtable_backup_engine_create(bigtable_backup_engine* engine,
                                               bigtable_database* database, const char* description,
                                               size_t description_size,
                                               const bigtable_call_options* options, uint64_t* id);
+// What is said of a backup, and what of it is wanted. NULL in its place: all tables, no description,
+// it never expires. One that has just been made says nothing of these either.
+bigtable_backup_options* bigtable_backup_options_new(void);
+void bigtable_backup_options_free(bigtable_backup_options* options);
+bigtable_error* bigtable_backup_options_set_description(bigtable_backup_options* options,
+                                                        const char* description,
+                                                        size_t description_size);
+// In microseconds since 1970; INT64_MAX: never.
+bigtable_error* bigtable_backup_options_set_expire_time(bigtable_backup_options* options,
+                                                        int64_t time);
+// One more table that is wanted. `name`: what it is called after a restore; NULL: as before.
+bigtable_error* bigtable_backup_options_add_table(bigtable_backup_options* options,
+                                                  const char* table, size_t table_size,
+                                                  const char* name, size_t name_size);
+// Is called after each SSTable, by the thread of the call, with how many were looked at and the
+// bytes that were copied so far.
+typedef void (*bigtable_progress_function)(void* context, uint64_t files, uint64_t copied_bytes);
+bigtable_error* bigtable_backup_options_set_progress(bigtable_backup_options* options,
+                                                     bigtable_progress_function function,
+                                                     void* context);
+// As bigtable_backup_engine_create.
+bigtable_error* bigtable_backup_engine_create_with(bigtable_backup_engine* engine,
+                                                   bigtable_database* database,
+                                                   const bigtable_backup_options* options,
+                                                   const bigtable_call_options* call,
+                                                   uint64_t* id);
+// Replaces the description and the time, if they are set.
+bigtable_error* bigtable_backup_engine_update(bigtable_backup_engine* engine, uint64_t id,
+                                              const bigtable_backup_options* options,
+                                              const bigtable_call_options* call);
+// Another backup of the same files; its number goes to `*copy`.
+bigtable_error* bigtable_backup_engine_copy(bigtable_backup_engine* engine, uint64_t id,
+                                            const bigtable_backup_options* options,
+                                            const bigtable_call_options* call, uint64_t* copy);
 // From the oldest to the newest.
 bigtable_error* bigtable_backup_engine_list(bigtable_backup_engine* engine,
                                             bigtable_backups** backups);
@@ -530,16 +565,37 @@ const char* bigtable_backups_description(const bigtable_backups* backups, size_t
                                          size_t* size);
 uint64_t bigtable_backups_bytes(const bigtable_backups* backups, size_t index);
 uint64_t bigtable_backups_new_bytes(const bigtable_backups* backups, size_t index);
+// When it expires, in microseconds since 1970; INT64_MAX: never, or there are not so many.
+int64_t bigtable_backups_expire_time(const bigtable_backups* backups, size_t index);
+// The tables of a backup, in the order of their names. 0 and NULL: there are not so many.
+size_t bigtable_backups_table_count(const bigtable_backups* backups, size_t index);
+const char* bigtable_backups_table(const bigtable_backups* backups, size_t index, size_t table,
+                                   size_t* size);
 // Compares all files with their checksums.
 bigtable_error* bigtable_backup_engine_verify(bigtable_backup_engine* engine, uint64_t id,
                                               const bigtable_call_options* options);
 bigtable_error* bigtable_backup_engine_delete(bigtable_backup_engine* engine, uint64_t id);
 // All but the newest `keep`.
 bigtable_error* bigtable_backup_engine_delete_old(bigtable_backup_engine* engine, size_t keep);
+// Those that have expired at this time, in microseconds since 1970. How many goes to `*deleted`,
+// unless it is NULL.
+bigtable_error* bigtable_backup_engine_delete_expired(bigtable_backup_engine* engine, int64_t now,
+                                                      size_t* deleted);
 // Makes a database in a directory that is new or empty.
 bigtable_error* bigtable_backup_engine_restore(bigtable_backup_engine* engine, uint64_t id,
                                                const char* directory, size_t directory_size,
                                                const bigtable_call_options* options);
+// The same for the tables of `options`, under their names there.
+bigtable_error* bigtable_backup_engine_restore_with(bigtable_backup_engine* engine, uint64_t id,
+                                                    const char* directory, size_t directory_size,
+                                                    const bigtable_backup_options* options,
+                                                    const bigtable_call_options* call);
+// Adds a table of a backup to an open database, under a name that is free there. Of `options` only
+// the progress is used.
+bigtable_error* bigtable_backup_engine_restore_table(
+    bigtable_backup_engine* engine, uint64_t id, const char* table, size_t table_size,
+    bigtable_database* database, const char* name, size_t name_size,
+    const bigtable_backup_options* options, const bigtable_call_options* call);
 
 // Minor compaction: everything that was written to the table before is in SSTables, durably.
 bigtable_error* bigtable_database_flush(bigtable_database* database, const char* table,

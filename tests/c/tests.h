@@ -26,6 +26,7 @@
   DO(CallsEndAtTheirTimeoutsAndIfCancelled)             \
   DO(ACheckpointIsADatabase)                            \
   DO(BackupsAreListedVerifiedAndRestored)               \
+  DO(BackupsAreOfTablesAndExpire)                       \
   DO(SortedFilesAreIngested)                            \
   DO(TextHasAnyBytes)                                   \
   DO(ARowHasItsCellsInOrder)                            \

@@ -253,6 +253,80 @@ void BackupsAreListedVerifiedAndRestored(const char* directory) {
   CloseFixture(&fixture);
 }
 
+static void CountFiles(void* context, uint64_t files, uint64_t copied_bytes) {
+  EXPECT(copied_bytes > 0);
+  *(uint64_t*)context = files;
+}
+
+void BackupsAreOfTablesAndExpire(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "r", 1, "before");
+  char store[1024];
+  char copy[1024];
+  EXPECT(strlen(directory) + 10 < sizeof(store));
+  strcat(strcpy(store, directory), "-backups");
+  strcat(strcpy(copy, directory), "-restored");
+  bigtable_backup_engine* engine = NULL;
+  EXPECT_OK(bigtable_backup_engine_open(store, strlen(store), &engine));
+  bigtable_backup_options* options = bigtable_backup_options_new();
+  uint64_t files = 0;
+  EXPECT_OK(bigtable_backup_options_set_description(options, TEXT("d")));
+  EXPECT_OK(bigtable_backup_options_set_expire_time(options, 5000));
+  EXPECT_OK(bigtable_backup_options_set_progress(options, CountFiles, &files));
+  EXPECT_OK(bigtable_backup_options_add_table(options, TEXT("web"), TEXT("old")));
+  uint64_t made = 0;
+  EXPECT_OK(bigtable_backup_engine_create_with(engine, fixture.database, options, NULL, &made));
+  EXPECT(files == 1);
+  EXPECT_OK(bigtable_backup_engine_restore_with(engine, made, copy, strlen(copy), options, NULL));
+  files = 0;
+  WriteCell(fixture.table, "s", 1, "after");
+  EXPECT_OK(bigtable_backup_engine_restore_table(engine, made, TEXT("web"), fixture.database,
+                                                 TEXT("again"), options, NULL));
+  EXPECT(files == 1);
+  EXPECT_ERROR(BIGTABLE_ALREADY_EXISTS, "again",
+               bigtable_backup_engine_restore_table(engine, made, TEXT("web"), fixture.database,
+                                                    TEXT("again"), NULL, NULL));
+  bigtable_table* again = NULL;
+  EXPECT_OK(bigtable_database_open_table(fixture.database, TEXT("again"), &again));
+  EXPECT(CountCells(again, "r") == 1);
+  EXPECT(CountCells(again, "s") == 0);
+
+  EXPECT_OK(bigtable_backup_options_set_progress(options, NULL, NULL));
+  EXPECT_OK(bigtable_backup_options_set_expire_time(options, INT64_MAX));
+  uint64_t second = 0;
+  EXPECT_OK(bigtable_backup_engine_copy(engine, made, options, NULL, &second));
+  EXPECT_OK(bigtable_backup_options_set_description(options, TEXT("changed")));
+  EXPECT_OK(bigtable_backup_engine_update(engine, second, options, NULL));
+  EXPECT_ERROR(BIGTABLE_NOT_FOUND, "no backup",
+               bigtable_backup_engine_update(engine, 99, options, NULL));
+  bigtable_backup_options_free(options);
+  bigtable_backups* backups = NULL;
+  EXPECT_OK(bigtable_backup_engine_list(engine, &backups));
+  EXPECT(bigtable_backups_count(backups) == 2);
+  EXPECT(bigtable_backups_expire_time(backups, 0) == 5000);
+  EXPECT(bigtable_backups_expire_time(backups, 1) == INT64_MAX);
+  EXPECT(bigtable_backups_table_count(backups, 0) == 1);
+  EXPECT(bigtable_backups_table_count(backups, 2) == 0);
+  size_t size = 0;
+  const char* const table = bigtable_backups_table(backups, 0, 0, &size);
+  EXPECT_TEXT("web", table, size);
+  EXPECT(bigtable_backups_table(backups, 0, 1, &size) == NULL && size == 0);
+  const char* const description = bigtable_backups_description(backups, 1, &size);
+  EXPECT_TEXT("changed", description, size);
+  bigtable_backups_free(backups);
+  size_t deleted = 0;
+  EXPECT_OK(bigtable_backup_engine_delete_expired(engine, 5000, &deleted));
+  EXPECT(deleted == 1);
+  EXPECT_OK(bigtable_backup_engine_delete_expired(engine, 5000, NULL));
+  bigtable_backup_engine_free(engine);
+  CloseFixture(&fixture);
+
+  bigtable_database* const restored = OpenDatabase(copy);
+  EXPECT_OK(bigtable_database_open_table(restored, TEXT("old"), &again));
+  EXPECT(CountCells(again, "r") == 1);
+  bigtable_database_free(restored);
+}
+
 void SortedFilesAreIngested(const char* directory) {
   struct Fixture fixture = OpenFixture(directory);
   WriteCell(fixture.table, "r", 1, "before");
