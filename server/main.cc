@@ -80,6 +80,9 @@ void AddFlags(CLI::App* app, ServerOptions* options) {
       {"none", Durability::kNone},
       {"buffered", Durability::kBuffered},
       {"sync", Durability::kSync}};
+  app->add_option("--backups", options->backups,
+                  "Directory of backups, best on another disk; made if missing. Empty: no backups")
+      ->capture_default_str();
   app->add_option("--durability", options->durability,
                   "What an acknowledged write survives: none, buffered (the death of the process), "
                   "sync (of the machine)")

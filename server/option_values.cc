@@ -39,6 +39,7 @@ std::vector<std::pair<std::string, std::string>> ValuesOf(const ServerOptions& o
       {"plaintext", options.plaintext ? "yes" : "no"},
       {"log", options.log == LogFormat::kJson ? "json" : "file"},
       {"drain", Cat(options.drain_seconds)},
+      {"backups", options.backups},
   };
 }
 

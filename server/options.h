@@ -46,6 +46,8 @@ struct ServerOptions {
 
   // How long a server that ends waits for calls that are under way, in seconds.
   int drain_seconds = 10;
+
+  std::string backups;  // the directory of backups; empty: there are none
 };
 
 // The parts of an address that CheckOptions takes; an IPv6 address without its brackets. Plain

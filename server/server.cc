@@ -150,7 +150,7 @@ Server::Server(const ServerOptions& options, const ConnectionTimes& times)
       times_(times),
       memory_before_(ResidentMemory()),
       log_(options.log == LogFormat::kJson ? std::make_shared<JsonLog>(stderr) : nullptr),
-      client_errors_(PublicText(options.directory, options.default_instance),
+      client_errors_(PublicText(options.directory, options.default_instance, options.backups),
                      [this](std::string_view method, const absl::Status& error, uint64_t unlogged) {
                        LogError(method, error, unlogged);
                      }) {}
@@ -259,10 +259,17 @@ absl::Status Server::OpenDatabase() {
   tables_ = std::make_unique<ServedTables>(database_.get(), options_.default_instance);
   response_params_ = std::make_unique<ResponseParams>(database_.get(), catalogue_.get(),
                                                       options_.default_instance);
+  if (!options_.backups.empty()) {
+    SERVER_ASSIGN_OR_RETURN(backups_, BackupEngine::Open(options_.backups));
+  }
   table_admin_ = std::make_unique<TableAdminService>(
-      database_.get(), catalogue_.get(), &operations_, options_.default_instance, &authentication_);
-  instance_admin_ = std::make_unique<InstanceAdminService>(
-      database_.get(), catalogue_.get(), &operations_, options_.default_instance, &authentication_);
+      database_.get(), catalogue_.get(), &operations_, options_.default_instance, &authentication_,
+      backups_.get(), [this](std::string_view method, const absl::Status& error) {
+        return client_errors_.For(method, error);
+      });
+  instance_admin_ = std::make_unique<InstanceAdminService>(database_.get(), catalogue_.get(),
+                                                           &operations_, options_.default_instance,
+                                                           &authentication_, backups_.get());
   operations_service_ = std::make_unique<OperationsService>(&operations_, &authentication_);
   engine_service_ = std::make_unique<EngineService>(&resumption_, &authentication_);
   return absl::OkStatus();
@@ -411,6 +418,7 @@ absl::Status Server::Shutdown() {
   queues_.reset();
   response_params_.reset();
   admission_.reset();
+  if (table_admin_ != nullptr) table_admin_->EndOperations();
   catalogue_.reset();
   if (database_ == nullptr) return absl::OkStatus();
   const absl::Status closed = database_->Close();

@@ -18,6 +18,7 @@
 #include "grpcpp/server_builder.h"
 #include "grpcpp/support/channel_arguments.h"
 
+#include "bigtable/backup_engine.h"
 #include "bigtable/clock.h"
 #include "bigtable/database.h"
 
@@ -118,6 +119,7 @@ class Server {
   MillisecondClock clock_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<Catalogue> catalogue_;
+  std::unique_ptr<BackupEngine> backups_;  // null: there are none
   OperationStore operations_;
   Resumption resumption_{[this] { return Resume(); }};
   std::unique_ptr<ServedTables> tables_;

@@ -2,6 +2,7 @@
 #ifndef BIGTABLE_SERVER_ADMIN_ADMIN_PARTS_H_
 #define BIGTABLE_SERVER_ADMIN_ADMIN_PARTS_H_
 
+#include "bigtable/backup_engine.h"
 #include "bigtable/database.h"
 
 #include "server/admin/catalogue.h"
@@ -14,16 +15,18 @@ namespace bigtable::server {
 struct AdminParts {
   // All outlive this.
   AdminParts(Database* db, Catalogue* resources, OperationStore* results,
-             const InstanceName& default_instance)
+             const InstanceName& default_instance, BackupEngine* engine = nullptr)
       : database(db),
         catalogue(resources),
         operations(results),
-        inventory(db, resources, default_instance) {}
+        inventory(db, resources, default_instance),
+        backups(engine) {}
 
   Database* const database;
   Catalogue* const catalogue;
   OperationStore* const operations;
   const Inventory inventory;
+  BackupEngine* const backups;  // null: the server keeps none
 };
 
 }  // namespace bigtable::server

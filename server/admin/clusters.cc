@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 
+#include "server/admin/backups.h"
 #include "server/admin/change_times.h"
 #include "server/admin/field_masks.h"
 #include "server/text/errors.h"
@@ -234,6 +235,7 @@ absl::Status Clusters::Delete(const admin::DeleteClusterRequest& request) const 
                                              " cannot be deleted, because app profile ",
                                              profile.name(), " routes to it"));
   }
+  SERVER_RETURN_IF_ERROR(CheckHasNoBackups(parts_, request.name()));
   Catalogue::Change change(*parts_.catalogue);
   change.Erase(request.name());
   return parts_.catalogue->Apply(change);

@@ -23,8 +23,9 @@ class InstanceAdminService final : public admin::BigtableInstanceAdmin::Service 
  public:
   // All outlive this.
   InstanceAdminService(Database* database, Catalogue* catalogue, OperationStore* operations,
-                       const InstanceName& default_instance, const Authentication* authentication)
-      : parts_(database, catalogue, operations, default_instance),
+                       const InstanceName& default_instance, const Authentication* authentication,
+                       BackupEngine* backups)
+      : parts_(database, catalogue, operations, default_instance, backups),
         authentication_(authentication) {}
 
   SERVER_METHOD(CreateInstance, admin::CreateInstanceRequest, google::longrunning::Operation,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/admin/backups.h"
 #include "server/admin/change_times.h"
 #include "server/admin/clusters.h"
 #include "server/admin/field_masks.h"
@@ -140,6 +141,7 @@ absl::Status Instances::Delete(const admin::DeleteInstanceRequest& request,
   SERVER_ASSIGN_OR_RETURN(const InstanceName name, ParseInstanceName(request.name()));
   const std::lock_guard lock(parts_.catalogue->change_mutex());
   SERVER_ASSIGN_OR_RETURN(const KnownInstance known, parts_.inventory.FindInstance(name));
+  SERVER_RETURN_IF_ERROR(CheckHasNoBackups(parts_, name.ToString()));
   SERVER_ASSIGN_OR_RETURN(const auto tables, parts_.inventory.ListTables(name));
   for (const KnownTable& table : tables) {
     SERVER_RETURN_IF_ERROR(parts_.inventory.CheckNotProtected(

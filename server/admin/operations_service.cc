@@ -1,5 +1,6 @@
 #include "server/admin/operations_service.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/status/status.h"
@@ -25,6 +26,17 @@ absl::StatusOr<longrunning::ListOperationsResponse> OperationsService::List(
       [&](const longrunning::Operation& operation) { *response.add_operations() = operation; },
       response.mutable_next_page_token()));
   return response;
+}
+
+absl::StatusOr<longrunning::Operation> OperationsService::Wait(
+    const longrunning::WaitOperationRequest& request, std::chrono::nanoseconds most) const {
+  constexpr std::chrono::nanoseconds kMost = std::chrono::seconds(5);
+  most = std::min(most, kMost);
+  if (request.has_timeout() && request.timeout().seconds() < kMost / std::chrono::seconds(1)) {
+    most = std::min(most, std::chrono::seconds(request.timeout().seconds()) +
+                              std::chrono::nanoseconds(request.timeout().nanos()));
+  }
+  return operations_->Wait(request.name(), most);
 }
 
 }  // namespace bigtable::server

@@ -1,7 +1,8 @@
-// google.longrunning.Operations: what became of the operations that admin calls have returned. All
-// of them are done, so none is waited for, and none is cancelled any more.
+// google.longrunning.Operations: what became of the operations that admin calls have returned.
 #ifndef BIGTABLE_SERVER_ADMIN_OPERATIONS_SERVICE_H_
 #define BIGTABLE_SERVER_ADMIN_OPERATIONS_SERVICE_H_
+
+#include <chrono>
 
 #include "absl/status/statusor.h"
 #include "google/longrunning/operations.grpc.pb.h"
@@ -28,13 +29,17 @@ class OperationsService final : public longrunning::Operations::Service {
   SERVER_METHOD(DeleteOperation, longrunning::DeleteOperationRequest, google::protobuf::Empty,
                 operations_->Erase(request->name()))
   SERVER_METHOD(CancelOperation, longrunning::CancelOperationRequest, google::protobuf::Empty,
-                operations_->Get(request->name()).status())
+                operations_->Cancel(request->name()))
   SERVER_METHOD(WaitOperation, longrunning::WaitOperationRequest, longrunning::Operation,
-                operations_->Get(request->name()))
+                Wait(*request, TimeLeft(*context)))
 
  private:
   absl::StatusOr<longrunning::ListOperationsResponse> List(
       const longrunning::ListOperationsRequest& request) const;
+  // For as long as the request says, `most` and some seconds, since it takes a thread: the client
+  // asks again.
+  absl::StatusOr<longrunning::Operation> Wait(const longrunning::WaitOperationRequest& request,
+                                              std::chrono::nanoseconds most) const;
 
   OperationStore* const operations_;
   const Authentication* const authentication_;

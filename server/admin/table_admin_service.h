@@ -1,6 +1,8 @@
-// google.bigtable.admin.v2.BigtableTableAdmin: tables and their column families.
+// google.bigtable.admin.v2.BigtableTableAdmin: tables, their column families, and backups.
 #ifndef BIGTABLE_SERVER_ADMIN_TABLE_ADMIN_SERVICE_H_
 #define BIGTABLE_SERVER_ADMIN_TABLE_ADMIN_SERVICE_H_
+
+#include <utility>
 
 #include "google/bigtable/admin/v2/bigtable_table_admin.grpc.pb.h"
 
@@ -8,6 +10,7 @@
 
 #include "server/admin/admin_parts.h"
 #include "server/admin/answers.h"
+#include "server/admin/backups.h"
 #include "server/admin/column_families.h"
 #include "server/admin/consistency.h"
 #include "server/admin/tables.h"
@@ -19,11 +22,16 @@ namespace bigtable::server {
 // Thread-safe. Changes are durable when a call returns, and made one at a time.
 class TableAdminService final : public admin::BigtableTableAdmin::Service {
  public:
-  // All outlive this.
+  // All outlive this. `backups`: null if the server keeps none; `to_client` as of Backups.
   TableAdminService(Database* database, Catalogue* catalogue, OperationStore* operations,
-                    const InstanceName& default_instance, const Authentication* authentication)
-      : parts_(database, catalogue, operations, default_instance),
-        authentication_(authentication) {}
+                    const InstanceName& default_instance, const Authentication* authentication,
+                    BackupEngine* backups, Backups::ToClient to_client)
+      : parts_(database, catalogue, operations, default_instance, backups),
+        authentication_(authentication),
+        backups_(&parts_, std::move(to_client)) {}
+
+  // Ends the operations that run: before the database is closed.
+  void EndOperations() { backups_.End(); }
 
   SERVER_METHOD(CreateTable, admin::CreateTableRequest, admin::Table,
                 tables_.Create(*request, OptionsOf(*context)))
@@ -43,6 +51,20 @@ class TableAdminService final : public admin::BigtableTableAdmin::Service {
   SERVER_READ_METHOD(CheckConsistency, admin::CheckConsistencyRequest,
                      admin::CheckConsistencyResponse, consistency_.Check(*request))
 
+  SERVER_METHOD(CreateBackup, admin::CreateBackupRequest, google::longrunning::Operation,
+                backups_.Create(*request))
+  SERVER_READ_METHOD(GetBackup, admin::GetBackupRequest, admin::Backup, backups_.Get(*request))
+  SERVER_READ_METHOD(ListBackups, admin::ListBackupsRequest, admin::ListBackupsResponse,
+                     backups_.List(*request))
+  SERVER_METHOD(UpdateBackup, admin::UpdateBackupRequest, admin::Backup,
+                backups_.Update(*request, OptionsOf(*context)))
+  SERVER_METHOD(DeleteBackup, admin::DeleteBackupRequest, google::protobuf::Empty,
+                backups_.Delete(*request, OptionsOf(*context)))
+  SERVER_METHOD(RestoreTable, admin::RestoreTableRequest, google::longrunning::Operation,
+                backups_.Restore(*request))
+  SERVER_METHOD(CopyBackup, admin::CopyBackupRequest, google::longrunning::Operation,
+                backups_.Copy(*request))
+
   SERVER_NOT_SERVED(CreateTableFromSnapshot, admin::CreateTableFromSnapshotRequest,
                     google::longrunning::Operation, "snapshots of tables")
   SERVER_NOT_SERVED(UndeleteTable, admin::UndeleteTableRequest, google::longrunning::Operation,
@@ -54,15 +76,6 @@ class TableAdminService final : public admin::BigtableTableAdmin::Service {
                     "snapshots of tables")
   SERVER_NOT_SERVED(DeleteSnapshot, admin::DeleteSnapshotRequest, google::protobuf::Empty,
                     "snapshots of tables")
-  SERVER_NOT_SERVED(CreateBackup, admin::CreateBackupRequest, google::longrunning::Operation,
-                    "backups")
-  SERVER_NOT_SERVED(GetBackup, admin::GetBackupRequest, admin::Backup, "backups")
-  SERVER_NOT_SERVED(UpdateBackup, admin::UpdateBackupRequest, admin::Backup, "backups")
-  SERVER_NOT_SERVED(DeleteBackup, admin::DeleteBackupRequest, google::protobuf::Empty, "backups")
-  SERVER_NOT_SERVED(ListBackups, admin::ListBackupsRequest, admin::ListBackupsResponse, "backups")
-  SERVER_NOT_SERVED(RestoreTable, admin::RestoreTableRequest, google::longrunning::Operation,
-                    "backups")
-  SERVER_NOT_SERVED(CopyBackup, admin::CopyBackupRequest, google::longrunning::Operation, "backups")
   SERVER_NOT_SERVED(GetIamPolicy, google::iam::v1::GetIamPolicyRequest, google::iam::v1::Policy,
                     "access control by IAM")
   SERVER_NOT_SERVED(SetIamPolicy, google::iam::v1::SetIamPolicyRequest, google::iam::v1::Policy,
@@ -96,6 +109,7 @@ class TableAdminService final : public admin::BigtableTableAdmin::Service {
   Tables tables_{&parts_};
   ColumnFamilies families_{&parts_};
   Consistency consistency_{&parts_};
+  Backups backups_;
 };
 
 }  // namespace bigtable::server

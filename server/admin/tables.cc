@@ -32,7 +32,7 @@ struct UnservedField {
 };
 constexpr UnservedField kUnservedFields[] = {
     {"change_stream_config", "change streams"},
-    {"automated_backup_policy", "backups"},
+    {"automated_backup_policy", "automated backups"},
     {"row_key_schema", "schemas of row keys"},
 };
 

@@ -46,18 +46,21 @@ std::string_view WithoutOtherTables(std::string_view message) {
 
 }  // namespace
 
-PublicText::PublicText(std::string_view directory, InstanceName default_instance)
-    : directory_(directory), default_instance_(std::move(default_instance)) {
-  while (directory_.size() > 1 && directory_.ends_with('/')) directory_.pop_back();
+PublicText::PublicText(std::string_view directory, InstanceName default_instance,
+                       std::string_view backups)
+    : directory_(directory), backups_(backups), default_instance_(std::move(default_instance)) {
+  for (std::string* const path : {&directory_, &backups_}) {
+    while (path->size() > 1 && path->ends_with('/')) path->pop_back();
+  }
 }
 
-PublicText::Match PublicText::Path(std::string_view text) const {
-  if (directory_.empty() || !text.starts_with(directory_)) return {};
-  size_t size = directory_.size();
+PublicText::Match PublicText::Path(std::string_view text, std::string_view directory,
+                                   std::string_view what) {
+  if (directory.empty() || !text.starts_with(directory)) return {};
+  size_t size = directory.size();
   if (size < text.size() && text[size] != '/' && IsPathByte(text[size])) return {};
   while (size < text.size() && IsPathByte(text[size])) ++size;
-  return {size,
-          size == directory_.size() ? "the directory of the database" : "a file of the database"};
+  return {size, Cat(size == directory.size() ? "the directory of the " : "a file of the ", what)};
 }
 
 // "table NAME" and "table "NAME"".
@@ -83,7 +86,8 @@ std::string PublicText::Of(std::string_view message) const {
     const std::string_view rest = text.substr(i);
     const bool begins_word = i == 0 || !IsNameByte(text[i - 1]);
     if (begins_word && !is_quoted) {
-      Match match = Path(rest);
+      Match match = Path(rest, directory_, "database");
+      if (match.size == 0) match = Path(rest, backups_, "backups");
       if (match.size == 0) match = Table(rest);
       const bool is_in_path = i > 0 && text[i - 1] == '/';
       if (match.size == 0 && !is_in_path) match = {ServerSize(rest), "a tablet server"};

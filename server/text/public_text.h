@@ -17,8 +17,9 @@ namespace bigtable::server {
 
 class PublicText {
  public:
-  // `directory`: the database's, as it was opened.
-  PublicText(std::string_view directory, InstanceName default_instance);
+  // `directory`: the database's, as it was opened; `backups`: that of the backups, or nothing.
+  PublicText(std::string_view directory, InstanceName default_instance,
+             std::string_view backups = "");
 
   // The same text, if there is nothing in it that is the server's own.
   std::string Of(std::string_view message) const;
@@ -29,10 +30,12 @@ class PublicText {
     size_t size = 0;
     std::string replacement;
   };
-  Match Path(std::string_view text) const;
+  // A path of this directory, which is that of `what`.
+  static Match Path(std::string_view text, std::string_view directory, std::string_view what);
   Match Table(std::string_view text) const;
 
   std::string directory_;
+  std::string backups_;
   InstanceName default_instance_;
 };
 

@@ -105,6 +105,12 @@ std::optional<std::string> Decoded(std::string_view text) {
   return id;
 }
 
+absl::Status CheckLongId(std::string_view what, std::string_view id) {
+  if (IsLongId(id, convert::kMaxTableIdSize)) return absl::OkStatus();
+  return Invalid("the id of ", what, " must be 1 to ", convert::kMaxTableIdSize,
+                 " of [-_.a-zA-Z0-9] and begin with neither '-' nor '.', and is ", Quoted(id));
+}
+
 }  // namespace
 
 std::string InstanceName::ToString() const {
@@ -117,6 +123,8 @@ std::string ClusterName::ToString() const {
 std::string AppProfileName::ToString() const {
   return Cat(instance.ToString(), "/appProfiles/", app_profile);
 }
+
+std::string BackupName::ToString() const { return Cat(cluster.ToString(), "/backups/", backup); }
 
 absl::StatusOr<std::string> ParseProjectName(std::string_view name) {
   SERVER_ASSIGN_OR_RETURN(auto ids, ParseIds("a project", "projects/{project}", name));
@@ -152,6 +160,16 @@ absl::StatusOr<AppProfileName> ParseAppProfileName(std::string_view name) {
   return AppProfileName{{ids[0], ids[1]}, ids[2]};
 }
 
+absl::StatusOr<BackupName> ParseBackupName(std::string_view name) {
+  SERVER_ASSIGN_OR_RETURN(
+      auto ids,
+      ParseIds("a backup",
+               "projects/{project}/instances/{instance}/clusters/{cluster}/backups/{backup}",
+               name));
+  SERVER_RETURN_IF_ERROR(CheckBackupId(ids[3]));
+  return BackupName{{{ids[0], ids[1]}, ids[2]}, ids[3]};
+}
+
 absl::Status CheckTableId(std::string_view id) {
   return CheckTableIdUpTo(convert::kMaxTableIdSize, id);
 }
@@ -160,11 +178,9 @@ absl::Status CheckInstanceId(std::string_view id) { return CheckShortId("an inst
 
 absl::Status CheckClusterId(std::string_view id) { return CheckShortId("a cluster", id, 6, 30); }
 
-absl::Status CheckAppProfileId(std::string_view id) {
-  if (IsLongId(id, convert::kMaxTableIdSize)) return absl::OkStatus();
-  return Invalid("the id of an app profile must be 1 to ", convert::kMaxTableIdSize,
-                 " of [-_.a-zA-Z0-9] and begin with neither '-' nor '.', and is ", Quoted(id));
-}
+absl::Status CheckAppProfileId(std::string_view id) { return CheckLongId("an app profile", id); }
+
+absl::Status CheckBackupId(std::string_view id) { return CheckLongId("a backup", id); }
 
 absl::StatusOr<std::string> EngineTableName(const TableName& table,
                                             const InstanceName& default_instance) {

@@ -57,6 +57,14 @@ struct AppProfileName {
   friend bool operator==(const AppProfileName&, const AppProfileName&) = default;
 };
 
+struct BackupName {
+  ClusterName cluster;
+  std::string backup;
+
+  std::string ToString() const;
+  friend bool operator==(const BackupName&, const BackupName&) = default;
+};
+
 // projects/P: the project's id. As in all names here, the id of a project or an instance may be any
 // text without a slash, since instances need not be created.
 absl::StatusOr<std::string> ParseProjectName(std::string_view name);
@@ -68,14 +76,17 @@ absl::StatusOr<TableName> ParseTableName(std::string_view name);
 // projects/P/instances/I/clusters/C, and projects/P/instances/I/appProfiles/A
 absl::StatusOr<ClusterName> ParseClusterName(std::string_view name);
 absl::StatusOr<AppProfileName> ParseAppProfileName(std::string_view name);
+// projects/P/instances/I/clusters/C/backups/B, with a B that CheckBackupId takes.
+absl::StatusOr<BackupName> ParseBackupName(std::string_view name);
 
 // What Cloud Bigtable takes as the id of something new. Tables: 1 to 50 of [-_.a-zA-Z0-9], the
 // first neither '-' nor '.', and here without "..". Instances: 6 to 33 of [a-z0-9-], beginning with
-// a letter and not ending with '-'; clusters 6 to 30 of these. App profiles: as tables, with "..".
+// a letter and not ending with '-'; clusters 6 to 30 of these. App profiles: as tables, with "..". Backups: as app profiles.
 absl::Status CheckTableId(std::string_view id);
 absl::Status CheckInstanceId(std::string_view id);
 absl::Status CheckClusterId(std::string_view id);
 absl::Status CheckAppProfileId(std::string_view id);
+absl::Status CheckBackupId(std::string_view id);
 
 // The engine's name for the table. INVALID_ARGUMENT if it would be longer than the 128 bytes that
 // the engine takes.

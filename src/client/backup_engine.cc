@@ -40,12 +40,17 @@ absl::Status CheckDescription(std::string_view description) {
                                         " bytes: at most ", kMostDescription));
 }
 
+// As descriptions have times.
+absl::Time WholeMicros(absl::Time time) {
+  return time == absl::InfiniteFuture() ? time : absl::FromUnixMicros(absl::ToUnixMicros(time));
+}
+
 absl::Status Change(const BackupChanges& changes, BackupManifest* manifest) {
   if (changes.description.has_value()) {
     BT_RETURN_IF_ERROR(CheckDescription(*changes.description));
     manifest->description = *changes.description;
   }
-  if (changes.expire_time.has_value()) manifest->expire_time = *changes.expire_time;
+  if (changes.expire_time.has_value()) manifest->expire_time = WholeMicros(*changes.expire_time);
   return absl::OkStatus();
 }
 
@@ -202,7 +207,8 @@ absl::StatusOr<BackupInfo> BackupEngine::Create(Database* database,
     BT_RETURN_IF_ERROR(image.status());
     BT_ASSIGN_OR_RETURN(BackupManifest manifest, target.Describe(*std::move(image)));
     manifest.description = options.description;
-    manifest.expire_time = options.expire_time;
+    manifest.time = WholeMicros(manifest.time);
+    manifest.expire_time = WholeMicros(options.expire_time);
     BT_RETURN_IF_ERROR(store->SyncFiles());
     target.Finish();
     BT_RETURN_IF_ERROR(store->Write(id, manifest));

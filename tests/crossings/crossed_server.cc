@@ -72,8 +72,8 @@ class ServerParts {
     if (!tokens.empty()) BT_RETURN_IF_ERROR(authentication_.ReadTokens(tokens));
     BT_ASSIGN_OR_RETURN(catalogue_, server::Catalogue::Open(database_));
     params_ = std::make_unique<server::ResponseParams>(database_, catalogue_.get(), kInstance);
-    admin_ = std::make_unique<server::TableAdminService>(database_, catalogue_.get(), &operations_,
-                                                         kInstance, &authentication_);
+    admin_ = std::make_unique<server::TableAdminService>(
+        database_, catalogue_.get(), &operations_, kInstance, &authentication_, nullptr, nullptr);
     grpc::ServerBuilder builder;
     builder.RegisterService(admin_.get());
     queues_ = std::make_unique<server::CallQueues>(builder.AddCompletionQueue(), kThreads);

@@ -54,12 +54,19 @@ class AdminFixture : public testing::Test {
     auto catalogue = Catalogue::Open(database_.get());
     ASSERT_TRUE(catalogue.ok()) << catalogue.status();
     catalogue_ = *std::move(catalogue);
+    if (has_backups_) {
+      auto backups = BackupEngine::Open("/backups", file_system_for_backups());
+      ASSERT_TRUE(backups.ok()) << backups.status();
+      backups_ = *std::move(backups);
+    }
     const InstanceName instance{"p", "default"};
     operations_ = std::make_unique<OperationStore>();
     table_service_ = std::make_unique<TableAdminService>(
-        database_.get(), catalogue_.get(), operations_.get(), instance, &authentication_);
-    instance_service_ = std::make_unique<InstanceAdminService>(
-        database_.get(), catalogue_.get(), operations_.get(), instance, &authentication_);
+        database_.get(), catalogue_.get(), operations_.get(), instance, &authentication_,
+        backups_.get(), [](std::string_view, const absl::Status& error) { return error; });
+    instance_service_ =
+        std::make_unique<InstanceAdminService>(database_.get(), catalogue_.get(), operations_.get(),
+                                               instance, &authentication_, backups_.get());
     operations_service_ = std::make_unique<OperationsService>(operations_.get(), &authentication_);
     grpc::ServerBuilder builder;
     builder.RegisterService(table_service_.get());
@@ -74,6 +81,10 @@ class AdminFixture : public testing::Test {
   void Close() {
     if (server_ != nullptr) server_->Shutdown();
     server_.reset();
+    if (table_service_ != nullptr) table_service_->EndOperations();
+    table_service_.reset();
+    instance_service_.reset();
+    backups_.reset();
     catalogue_.reset();
     database_.reset();
   }
@@ -132,6 +143,10 @@ class AdminFixture : public testing::Test {
            status.error_message();
   }
 
+  virtual FileSystem* file_system_for_backups() { return file_system_.get(); }
+
+  bool has_backups_ = true;
+  std::unique_ptr<BackupEngine> backups_;
   std::unique_ptr<InMemoryFileSystem> file_system_ = std::make_unique<InMemoryFileSystem>();
   std::unique_ptr<Database> database_;
   std::unique_ptr<Catalogue> catalogue_;

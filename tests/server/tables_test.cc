@@ -148,7 +148,7 @@ TEST_F(TablesTest, BadRequestsCreateNothing) {
   EXPECT_EQ(CreateError(parent + "table_id: 't' table { row_key_schema {} }"),
             "UNIMPLEMENTED: this server has no schemas of row keys (row_key_schema)");
   EXPECT_EQ(CreateError(parent + "table_id: 't' table { automated_backup_policy {} }"),
-            "UNIMPLEMENTED: this server has no backups (automated_backup_policy)");
+            "UNIMPLEMENTED: this server has no automated backups (automated_backup_policy)");
   std::string many = parent + "table_id: 't' table {";
   for (int i = 0; i <= 100; ++i) many += " column_families { key: 'f" + std::to_string(i) + "' }";
   EXPECT_EQ(CreateError(many + " }"),
@@ -299,7 +299,6 @@ TEST_F(TablesTest, RowsAreDroppedByPrefixOrAllOfThemAlsoUnderProtection) {
 }
 
 TEST_F(TablesTest, WhatThereIsNotIsUnimplementedWithAMessage) {
-  EXPECT_EQ(Error(&TableStub::CreateBackup, ""), "UNIMPLEMENTED: this server has no backups");
   EXPECT_EQ(Error(&TableStub::GetIamPolicy, ""),
             "UNIMPLEMENTED: this server has no access control by IAM");
   EXPECT_EQ(Error(&TableStub::ListAuthorizedViews, ""),

@@ -229,6 +229,13 @@ TEST_F(BackupEngineTest, WhatIsSaidOfABackupCanBeChanged) {
   ASSERT_OK(made);
   EXPECT_EQ(made->expire_time, time);
   EXPECT_EQ(Create().expire_time, absl::InfiniteFuture());
+  // Times are told as they are kept: in microseconds.
+  clock_.ManualClock::Set(absl::FromUnixNanos(1'000'000'700));
+  const absl::StatusOr<BackupInfo> exact =
+      backups_->Create(database_.get(), {.expire_time = time + absl::Nanoseconds(5)});
+  ASSERT_OK(exact);
+  EXPECT_EQ(exact->time, backups_->Get(exact->id)->time);
+  EXPECT_EQ(exact->expire_time, time);
   ASSERT_OK(backups_->Update(made->id, {.description = "e"}));
   EXPECT_EQ(backups_->Get(made->id)->description, "e");
   EXPECT_EQ(backups_->Get(made->id)->expire_time, time);
