@@ -36,7 +36,9 @@ namespace bigtable {
 
 // A backup that is there. Plain value.
 struct BackupInfo {
-  uint64_t id = 0;  // larger than those of all earlier backups that are there
+  // Larger than those of all earlier backups that are there. No other backup gets it as long as the
+  // engine is open.
+  uint64_t id = 0;
   absl::Time time;  // by the database's clock
   std::string description;
   std::vector<std::string> tables;  // sorted
@@ -110,12 +112,14 @@ class BIGTABLE_EXPORT BackupEngine {
   // NotFound: no such backup.
   [[nodiscard]] absl::StatusOr<BackupInfo> Get(uint64_t id, const CallOptions& options = {});
   // From the oldest to the newest. DataLoss: the description of one is damaged; the message names
-  // it.
-  [[nodiscard]] absl::StatusOr<std::vector<BackupInfo>> List(const CallOptions& options = {});
+  // it. With `unreadable`, such ones are left out, and their numbers go there.
+  [[nodiscard]] absl::StatusOr<std::vector<BackupInfo>> List(
+      const CallOptions& options = {}, std::vector<uint64_t>* unreadable = nullptr);
   // Changes what is said of a backup, durably. NotFound.
   [[nodiscard]] absl::Status Update(uint64_t id, const BackupChanges& changes,
                                     const CallOptions& options = {});
-  // Makes another backup with the same contents and the same files, which can be kept longer.
+  // Makes another backup with the same contents, which can be kept longer. Both have the same
+  // files: a copy is none against damage.
   // NotFound.
   [[nodiscard]] absl::StatusOr<BackupInfo> Copy(uint64_t id, const BackupChanges& changes,
                                                 const CallOptions& options = {});
@@ -128,7 +132,7 @@ class BIGTABLE_EXPORT BackupEngine {
   // Deletes all but the newest `keep`.
   [[nodiscard]] absl::Status DeleteOld(size_t keep, const CallOptions& options = {});
   // Deletes those whose expire_time is not after `now`, and returns how many. Nothing else deletes
-  // a backup by itself.
+  // a backup by itself. An error, such as that of a damaged description, does not keep the others.
   [[nodiscard]] absl::StatusOr<size_t> DeleteExpired(absl::Time now,
                                                      const CallOptions& options = {});
   // Makes a database in a new or empty directory, whose parent exists: as it was at the time of the
@@ -141,14 +145,15 @@ class BIGTABLE_EXPORT BackupEngine {
   // Adds a table of a backup to an open database, under a name that is free there. It has what it
   // had at the time of the backup: its schema, its tablets and all versions of its cells. Nobody
   // waits for it. Each file is compared with its checksum. Quotas are not restored; access lists
-  // must be there. Snapshots from before do not see the table's rows.
+  // must be there. Snapshots from before the call do not see the table's rows. Takes as long as the
+  // copy of the files; other calls of the engine wait meanwhile.
   //
   // NotFound: no such backup, no such table in it, or no such access list. AlreadyExists: the
   // name. InvalidArgument: the name; something that the schema needs is not registered, such as an
-  // operator. ResourceExhausted: a quota. DataLoss: a file of the backup is missing or damaged.
-  // FailedPrecondition: the database is read-only, or another process has it. After an error the
-  // database has no such table, except after one of METADATA or the lock service that leaves it
-  // open, as of Database::CreateTable.
+  // operator. ResourceExhausted: a quota of storage is exceeded already. DataLoss: a file of the
+  // backup is missing or damaged. FailedPrecondition: the database is read-only, or another process
+  // has it. After an error the database has no such table, except after one of METADATA or the lock
+  // service that leaves it open, as of Database::CreateTable.
   [[nodiscard]] absl::Status RestoreTable(uint64_t id, std::string_view table, Database* database,
                                           std::string_view name,
                                           const RestoreTableOptions& options = {});

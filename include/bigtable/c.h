@@ -159,6 +159,9 @@ void bigtable_options_set_create_if_missing(bigtable_options* options, bool valu
 void bigtable_options_set_error_if_exists(bigtable_options* options, bool value);      // false
 void bigtable_options_set_allow_foreign_files(bigtable_options* options, bool value);  // false
 void bigtable_options_set_read_only(bigtable_options* options, bool value);            // false
+// Opens a database that another process may be writing, and goes on after so many microseconds each
+// time; negative: only by bigtable_database_refresh.
+void bigtable_options_set_follow(bigtable_options* options, int64_t interval_micros);
 void bigtable_options_set_durability(bigtable_options* options, int durability);
 void bigtable_options_set_memory_budget(bigtable_options* options, uint64_t bytes);
 // Databases with the same budget share its memory, and keep it after it was freed. NULL: the
@@ -616,6 +619,9 @@ bigtable_error* bigtable_database_cancel_compactions(bigtable_database* database
 bigtable_error* bigtable_database_resume(bigtable_database* database);
 bigtable_error* bigtable_database_resume_within(bigtable_database* database,
                                                 const bigtable_call_options* options);
+// For a database that is opened to follow another one: goes on to what that one has now.
+bigtable_error* bigtable_database_refresh(bigtable_database* database,
+                                          const bigtable_call_options* options);
 // The statistics in Prometheus' text format (prometheus.h). All zero after the database was closed.
 bigtable_error* bigtable_database_get_statistics(bigtable_database* database,
                                                  bigtable_string** text);

@@ -309,6 +309,12 @@ class BIGTABLE_EXPORT Database {
   // read quarantined files again.
   [[nodiscard]] absl::Status Resume(const CallOptions& options = {});
 
+  // For a database that is opened with DatabaseOptions::follow: from here on it has what the one
+  // that it follows had when the call began, or later. FailedPrecondition: it does not follow.
+  // Unavailable: the other one has changed all the time, as while it is opened or closed. After an
+  // error it stays as it was. Cost: that of DatabaseOptions::follow.
+  [[nodiscard]] absl::Status Refresh(const CallOptions& options = {});
+
   // Counts and measurements since the database was opened, and its current state. ToPrometheusText
   // formats them. Cost: some microseconds for each table, and no lock that a call waits for.
   DatabaseStatistics Statistics();

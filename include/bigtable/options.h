@@ -52,6 +52,20 @@ struct DatabaseOptions {
   // Opens without writing a byte, concurrently with other read-only users. The log is read into
   // memory. Every write, and every change of a schema, returns FailedPrecondition.
   bool read_only = false;
+  // Opens a database that another process may be writing at the same time, and follows it: without
+  // writing a byte, and without its help. Implies `read_only`. Every read sees one moment: each
+  // write that was acknowledged before it, batches whole. Streams and snapshots stay at theirs, and
+  // need files that the writer has removed meanwhile: the system frees these when this process no
+  // longer has them open, however it ends. A table is found by its name in each call. There are no
+  // transactions.
+  //
+  // Database::Refresh goes on to the present, and so does a thread, each `follow_interval` after the
+  // last time (at least 1 ms; InfiniteDuration: never). If nothing has changed, this reads some
+  // small files. Otherwise it reads what was appended to the logs, and rebuilds memtables from them,
+  // whatever the size of the SSTables: these stay open, and their blocks cached. It needs memory for
+  // the writer's logs three times for a while.
+  bool follow = false;
+  absl::Duration follow_interval = absl::Seconds(1);
 
   // The durability of a write whose WriteOptions do not set one.
   Durability durability = Durability::kBuffered;

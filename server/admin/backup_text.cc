@@ -14,12 +14,16 @@ namespace {
 constexpr std::string_view kOf = " of ";
 constexpr std::string_view kCopiedFrom = " copied from ";
 
-// Removes a name whose last part follows `collection`, and is without spaces, from the front of the
-// text. Projects and instances may have spaces in their ids, but no slashes.
-std::string_view TakeName(std::string_view collection, std::string_view* text) {
-  const size_t id = text->find(collection);
-  if (id == std::string_view::npos) return {};
-  const size_t end = std::min(text->find(' ', id + collection.size()), text->size());
+// Removes a name of so many parts from the front of the text. The last part has no spaces; others,
+// such as the ids of projects, may have some, but no slashes.
+std::string_view TakeName(int parts, std::string_view* text) {
+  size_t last = 0;  // where the last part begins
+  for (int i = 1; i < parts; ++i) {
+    const size_t slash = text->find('/', last);
+    if (slash == std::string_view::npos) return {};
+    last = slash + 1;
+  }
+  const size_t end = std::min(text->find(' ', last), text->size());
   const std::string_view name = text->substr(0, end);
   text->remove_prefix(end);
   return name;
@@ -41,9 +45,9 @@ std::string DescriptionOf(const admin::Backup& backup) {
 std::optional<admin::Backup> BackupOf(const BackupInfo& info) {
   std::string_view text = info.description;
   admin::Backup backup;
-  backup.set_name(std::string(TakeName("/backups/", &text)));
+  backup.set_name(std::string(TakeName(8, &text)));
   if (!ParseBackupName(backup.name()).ok() || !TakeWord(kOf, &text)) return std::nullopt;
-  backup.set_source_table(std::string(TakeName("/tables/", &text)));
+  backup.set_source_table(std::string(TakeName(6, &text)));
   if (!ParseTableName(backup.source_table()).ok()) return std::nullopt;
   if (TakeWord(kCopiedFrom, &text)) backup.set_source_backup(std::string(text));
   *backup.mutable_expire_time() = ToTimestamp(info.expire_time);

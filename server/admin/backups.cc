@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -29,6 +31,12 @@ std::function<void()> SetEndOf(const std::shared_ptr<Metadata>& metadata) {
   return [metadata] { *metadata->mutable_progress()->mutable_end_time() = TimestampNow(); };
 }
 
+absl::StatusOr<std::unique_ptr<google::protobuf::Message>> ShowMade(const BackupInfo& info) {
+  std::optional<admin::Backup> backup = BackupOf(info);
+  if (!backup.has_value()) return absl::InternalError("a backup has lost its name");
+  return std::make_unique<admin::Backup>(*std::move(backup));
+}
+
 absl::Status CheckKind(const admin::Backup& backup) {
   if (backup.backup_type() == admin::Backup::HOT || backup.has_hot_to_standard_time()) {
     return absl::UnimplementedError("this server has no hot backups (backup_type)");
@@ -48,12 +56,10 @@ Backups::~Backups() { End(); }
 
 void Backups::End() {
   if (thread_ == nullptr) return;
-  std::set<std::string> running;
   {
     const std::lock_guard lock(mutex_);
-    running = running_;
+    for (const auto& [_, cancellation] : running_) cancellation->Cancel();
   }
-  for (const std::string& name : running) parts_.operations->Cancel(name).IgnoreError();
   thread_->Stop();
 }
 
@@ -69,7 +75,9 @@ absl::Status Backups::CheckCluster(const ClusterName& name) const {
 }
 
 absl::StatusOr<std::map<std::string, Backups::Found>> Backups::All() const {
-  SERVER_ASSIGN_OR_RETURN(const std::vector<BackupInfo> infos, parts_.backups->List());
+  std::vector<uint64_t> unreadable;  // which do not keep the others
+  SERVER_ASSIGN_OR_RETURN(const std::vector<BackupInfo> infos,
+                          parts_.backups->List({}, &unreadable));
   const absl::Time now = absl::Now();
   std::map<std::string, Found> all;
   for (const BackupInfo& info : infos) {
@@ -80,26 +88,33 @@ absl::StatusOr<std::map<std::string, Backups::Found>> Backups::All() const {
   return all;
 }
 
+std::map<std::string, admin::Backup> Backups::Creating() const {
+  const std::lock_guard lock(mutex_);
+  return creating_;
+}
+
 absl::StatusOr<Backups::Found> Backups::FindReady(std::string_view name) const {
   SERVER_RETURN_IF_ERROR(CheckEngine());
   SERVER_RETURN_IF_ERROR(ParseBackupName(name).status());
-  SERVER_ASSIGN_OR_RETURN(auto all, All());
+  // First: one that is done is in the engine before it is forgotten here.
+  const bool is_creating = Creating().contains(std::string(name));
+  SERVER_ASSIGN_OR_RETURN(const auto all, All());
   if (const auto found = all.find(std::string(name)); found != all.end()) return found->second;
-  const std::lock_guard lock(mutex_);
-  if (!creating_.contains(std::string(name))) return NoSuchError("Backup", name);
+  if (!is_creating) return NoSuchError("Backup", name);
   return absl::FailedPreconditionError(Cat("backup ", name, " is being created"));
 }
 
 absl::Status Backups::Reserve(const admin::Backup& backup) {
-  const std::lock_guard lock(mutex_);
-  // With the lock: one that has just been created is in the engine before it is forgotten.
-  const bool is_creating = creating_.contains(backup.name());
-  SERVER_ASSIGN_OR_RETURN(const auto all, All());
-  if (is_creating || all.contains(backup.name())) {
-    return absl::AlreadyExistsError(Cat("Backup already exists: ", backup.name()));
+  const absl::Status exists =
+      absl::AlreadyExistsError(Cat("Backup already exists: ", backup.name()));
+  {
+    const std::lock_guard lock(mutex_);
+    if (!creating_.try_emplace(backup.name(), backup).second) return exists;
   }
-  creating_[backup.name()] = backup;
-  return absl::OkStatus();
+  const auto all = All();
+  if (all.ok() && !all->contains(backup.name())) return absl::OkStatus();
+  Forget(backup.name());
+  return all.ok() ? exists : all.status();
 }
 
 void Backups::Forget(const std::string& name) {
@@ -112,7 +127,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Begin(Work work) {
   const std::string name = begun.operation.name();
   {
     const std::lock_guard lock(mutex_);
-    running_.insert(name);
+    running_[name] = begun.cancellation;
   }
   const auto end = [this, name] {
     const std::lock_guard lock(mutex_);
@@ -137,8 +152,8 @@ absl::StatusOr<google::longrunning::Operation> Backups::Create(
   SERVER_RETURN_IF_ERROR(CheckEngine());
   SERVER_ASSIGN_OR_RETURN(const ClusterName cluster, ParseClusterName(request.parent()));
   SERVER_RETURN_IF_ERROR(CheckBackupId(request.backup_id()));
-  SERVER_RETURN_IF_ERROR(CheckCluster(cluster));
   SERVER_RETURN_IF_ERROR(CheckKind(request.backup()));
+  SERVER_RETURN_IF_ERROR(CheckCluster(cluster));
   SERVER_ASSIGN_OR_RETURN(const KnownTable table,
                           parts_.inventory.FindTable(request.backup().source_table()));
   if (!(table.name.instance == cluster.instance)) {
@@ -170,7 +185,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Create(
                                                  .cancellation = cancellation});
     Forget(backup.name());
     if (!made.ok()) return made.status();
-    return std::make_unique<admin::Backup>(*BackupOf(*made));
+    return ShowMade(*made);
   };
   absl::StatusOr<google::longrunning::Operation> begun =
       Begin({.method = "CreateBackup",
@@ -183,13 +198,12 @@ absl::StatusOr<google::longrunning::Operation> Backups::Create(
 }
 
 absl::StatusOr<admin::Backup> Backups::Get(const admin::GetBackupRequest& request) const {
+  const auto creating = Creating();
   absl::StatusOr<Found> found = FindReady(request.name());
   if (found.ok()) return found->backup;
-  if (!absl::IsFailedPrecondition(found.status())) return found.status();
-  const std::lock_guard lock(mutex_);
-  const auto creating = creating_.find(request.name());
-  return creating == creating_.end() ? absl::StatusOr<admin::Backup>(found.status())
-                                     : creating->second;
+  const auto before = creating.find(request.name());
+  if (absl::IsFailedPrecondition(found.status()) && before != creating.end()) return before->second;
+  return found.status();
 }
 
 absl::StatusOr<admin::ListBackupsResponse> Backups::List(
@@ -212,11 +226,7 @@ absl::StatusOr<admin::ListBackupsResponse> Backups::List(
   const auto add = [&](const admin::Backup& backup) {
     if (backup.name().starts_with(prefix)) listed.emplace(backup.name(), backup);
   };
-  std::map<std::string, admin::Backup> creating;
-  {
-    const std::lock_guard lock(mutex_);
-    creating = creating_;
-  }
+  const auto creating = Creating();
   // Those that are there count, if one was created meanwhile.
   SERVER_ASSIGN_OR_RETURN(const auto all, All());
   for (const auto& [_, found] : all) add(found.backup);
@@ -320,9 +330,11 @@ Backups::Made Backups::RestoreTo(const KnownTable& table, const Found& found,
            },
        .cancellation = cancellation}));
   on_progress(100);
-  SERVER_ASSIGN_OR_RETURN(const admin::Table shown,
-                          ShowTable(parts_, table, admin::Table::SCHEMA_VIEW));
-  return std::make_unique<admin::Table>(shown);
+  absl::StatusOr<admin::Table> shown = ShowTable(parts_, table, admin::Table::SCHEMA_VIEW);
+  auto response = std::make_unique<admin::Table>();
+  response->set_name(table.name.ToString());
+  if (shown.ok()) *response = *std::move(shown);  // it may be deleted already
+  return response;
 }
 
 absl::StatusOr<google::longrunning::Operation> Backups::Copy(
@@ -353,7 +365,7 @@ absl::StatusOr<google::longrunning::Operation> Backups::Copy(
     Forget(backup.name());
     if (!made.ok()) return made.status();
     metadata->mutable_progress()->set_progress_percent(100);
-    return std::make_unique<admin::Backup>(*BackupOf(*made));
+    return ShowMade(*made);
   };
   absl::StatusOr<google::longrunning::Operation> begun = Begin({.method = "CopyBackup",
                                                                 .resource = backup.name(),
@@ -371,7 +383,9 @@ void Backups::DeleteExpired() {
 
 absl::Status CheckHasNoBackups(const AdminParts& parts, std::string_view name) {
   if (parts.backups == nullptr) return absl::OkStatus();
-  SERVER_ASSIGN_OR_RETURN(const std::vector<BackupInfo> infos, parts.backups->List());
+  std::vector<uint64_t> unreadable;
+  SERVER_ASSIGN_OR_RETURN(const std::vector<BackupInfo> infos,
+                          parts.backups->List({}, &unreadable));
   for (const BackupInfo& info : infos) {
     if (info.expire_time <= absl::Now()) continue;
     const std::optional<admin::Backup> backup = BackupOf(info);

@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -82,6 +81,7 @@ class Backups {
   absl::StatusOr<std::map<std::string, Found>> All() const;
   // NOT_FOUND; FAILED_PRECONDITION: it is being created.
   absl::StatusOr<Found> FindReady(std::string_view name) const;
+  std::map<std::string, admin::Backup> Creating() const;
   // ALREADY_EXISTS; otherwise its name is taken until Forget.
   absl::Status Reserve(const admin::Backup& backup);
   void Forget(const std::string& name);
@@ -99,11 +99,12 @@ class Backups {
   const ToClient to_client_;
   mutable std::mutex mutex_;
   std::map<std::string, admin::Backup> creating_;  // by name
-  std::set<std::string> running_;                  // names of operations that are not done
-  std::unique_ptr<OperationThread> thread_;        // null: there is no engine
+  // Of operations that are not done, by their names.
+  std::map<std::string, std::shared_ptr<Cancellation>> running_;
+  std::unique_ptr<OperationThread> thread_;  // null: there is no engine
 };
 
-// FAILED_PRECONDITION: the instance or cluster has backups.
+// FAILED_PRECONDITION: the instance or cluster has backups that are done.
 absl::Status CheckHasNoBackups(const AdminParts& parts, std::string_view name);
 
 }  // namespace bigtable::server

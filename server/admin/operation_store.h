@@ -42,7 +42,7 @@ class OperationStore {
   // A new operation that is not done yet, and what Cancel cancels.
   struct Begun {
     google::longrunning::Operation operation;
-    std::shared_ptr<const Cancellation> cancellation;
+    std::shared_ptr<Cancellation> cancellation;
   };
   Begun Begin(std::string_view resource, const google::protobuf::Message& metadata);
   // Of an operation that is not done; without effect if it was erased.

@@ -36,7 +36,13 @@ void OperationThread::Run() {
   auto due = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (true) {
-    if (!waiting_.empty()) {
+    const bool is_due = std::chrono::steady_clock::now() >= due;
+    if (is_due && !is_stopping_) {
+      lock.unlock();
+      periodic_();
+      lock.lock();
+      due = std::chrono::steady_clock::now() + each_;
+    } else if (!waiting_.empty()) {
       const std::function<void()> run = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
@@ -44,11 +50,6 @@ void OperationThread::Run() {
       lock.lock();
     } else if (is_stopping_) {
       return;
-    } else if (std::chrono::steady_clock::now() >= due) {
-      lock.unlock();
-      periodic_();
-      lock.lock();
-      due = std::chrono::steady_clock::now() + each_;
     } else {
       changed_.wait_until(lock, due);
     }

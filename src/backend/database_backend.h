@@ -118,6 +118,10 @@ class DatabaseBackend {
   virtual absl::Status SetOptions(const std::map<std::string, std::string>& values) = 0;
   virtual std::map<std::string, std::string> ChangeableOptions() const = 0;
   virtual absl::Status Resume(const CallOptions& options) = 0;
+  virtual absl::Status Refresh(const CallOptions& /*options*/) {
+    return absl::FailedPreconditionError(
+        "only a database that is opened with DatabaseOptions::follow is refreshed");
+  }
   virtual DatabaseStatistics Statistics() = 0;
 };
 

@@ -202,6 +202,12 @@ bigtable_error* bigtable_database_resume_within(bigtable_database* database,
   return ToError(database->database->Resume(OptionsOf(options)));
 }
 
+bigtable_error* bigtable_database_refresh(bigtable_database* database,
+                                          const bigtable_call_options* options) {
+  BT_C_CHECK_NOT_NULL({"database", database});
+  return ToError(database->database->Refresh(OptionsOf(options)));
+}
+
 bigtable_error* bigtable_database_get_statistics(bigtable_database* database,
                                                  bigtable_string** text) {
   BT_C_CHECK_NOT_NULL({"text", text});

@@ -61,6 +61,11 @@ void bigtable_options_set_positional_reads(bigtable_options* options, bool value
 void bigtable_options_set_max_open_files(bigtable_options* options, int count) {
   options->options.max_open_files = count;
 }
+void bigtable_options_set_follow(bigtable_options* options, int64_t interval_micros) {
+  options->options.follow = true;
+  options->options.follow_interval = interval_micros < 0 ? absl::InfiniteDuration()
+                                                         : absl::Microseconds(interval_micros);
+}
 void bigtable_options_set_balance_interval(bigtable_options* options, int64_t micros) {
   options->options.balance_interval =
       micros == INT64_MAX ? absl::InfiniteDuration() : absl::Microseconds(micros);

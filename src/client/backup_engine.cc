@@ -17,6 +17,7 @@
 #include "backend/option_limits.h"
 #include "base/call_limits.h"
 #include "base/limited_mutex.h"
+#include "base/mutex.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "master/schema_store.h"
@@ -162,18 +163,58 @@ class BackupEngine::Impl {
  public:
   explicit Impl(std::unique_ptr<BackupStore> opened) : store(std::move(opened)) {}
 
-  absl::StatusOr<BackupInfo> Describe(uint64_t id) const {
+  // Decodes a description once.
+  absl::StatusOr<BackupInfo> Describe(uint64_t id) {
+    {
+      MutexLock lock(&known_mutex);
+      if (const auto found = known.find(id); found != known.end() && store->Has(id)) {
+        return found->second;
+      }
+    }
     BT_ASSIGN_OR_RETURN(const BackupManifest manifest, store->Read(id));
-    return InfoOf(id, manifest);
+    BackupInfo info = InfoOf(id, manifest);
+    MutexLock lock(&known_mutex);
+    known.try_emplace(id, info);  // one that was written meanwhile is newer
+    return info;
   }
-  // The number of the next backup.
-  absl::StatusOr<uint64_t> NextId() const {
+  // With `mutex` held, as all that follow.
+  absl::StatusOr<BackupInfo> Write(uint64_t id, const BackupManifest& manifest) {
+    {
+      MutexLock lock(&known_mutex);
+      known.erase(id);
+    }
+    BT_RETURN_IF_ERROR(store->Write(id, manifest));
+    BackupInfo info = InfoOf(id, manifest);
+    MutexLock lock(&known_mutex);
+    known[id] = info;
+    return info;
+  }
+  absl::Status Remove(uint64_t id) {
+    may_have_unnamed = true;
+    BT_RETURN_IF_ERROR(store->Remove(id));
+    MutexLock lock(&known_mutex);
+    known.erase(id);
+    return absl::OkStatus();
+  }
+  absl::Status RemoveUnnamed() {
+    BT_RETURN_IF_ERROR(store->RemoveUnnamed());
+    may_have_unnamed = false;
+    return absl::OkStatus();
+  }
+  // A number that no backup has had since this engine was opened.
+  absl::StatusOr<uint64_t> NextId() {
     BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, store->Numbers());
-    return numbers.empty() ? 1 : numbers.back() + 1;
+    if (!numbers.empty()) last_id = std::max(last_id, numbers.back());
+    return ++last_id;
   }
 
   LimitedMutex mutex;  // held by each call but those that read descriptions
   const std::unique_ptr<BackupStore> store;
+  uint64_t last_id = 0;
+  bool may_have_unnamed = true;  // files that no backup has
+
+  Mutex known_mutex;  // after `mutex`
+  std::map<uint64_t, BackupInfo> known ABSL_GUARDED_BY(known_mutex);
 };
 
 BackupEngine::BackupEngine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -205,14 +246,13 @@ absl::StatusOr<BackupInfo> BackupEngine::Create(Database* database,
     absl::StatusOr<CopiedImage> image = DatabaseBackend::Of(database)->CopyTo(&target, call);
     if (absl::IsNotFound(image.status()) && tries < kMostTries) continue;
     BT_RETURN_IF_ERROR(image.status());
-    BT_ASSIGN_OR_RETURN(BackupManifest manifest, target.Describe(*std::move(image)));
+    BackupManifest manifest = target.Describe(*std::move(image));
     manifest.description = options.description;
     manifest.time = WholeMicros(manifest.time);
     manifest.expire_time = WholeMicros(options.expire_time);
     BT_RETURN_IF_ERROR(store->SyncFiles());
     target.Finish();
-    BT_RETURN_IF_ERROR(store->Write(id, manifest));
-    return InfoOf(id, manifest);
+    return impl_->Write(id, manifest);
   }
 }
 
@@ -221,13 +261,19 @@ absl::StatusOr<BackupInfo> BackupEngine::Get(uint64_t id, const CallOptions& opt
   return impl_->Describe(id);
 }
 
-absl::StatusOr<std::vector<BackupInfo>> BackupEngine::List(const CallOptions& options) {
+absl::StatusOr<std::vector<BackupInfo>> BackupEngine::List(const CallOptions& options,
+                                                           std::vector<uint64_t>* unreadable) {
+  if (unreadable != nullptr) unreadable->clear();
   BT_RETURN_IF_ERROR(LimitsOf(options).Check());
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, impl_->store->Numbers());
   std::vector<BackupInfo> backups;
   for (const uint64_t number : numbers) {
     absl::StatusOr<BackupInfo> info = impl_->Describe(number);
     if (absl::IsNotFound(info.status())) continue;  // it was deleted meanwhile
+    if (!info.ok() && unreadable != nullptr) {
+      unreadable->push_back(number);
+      continue;
+    }
     BT_RETURN_IF_ERROR(info.status());
     backups.push_back(*std::move(info));
   }
@@ -241,7 +287,7 @@ absl::Status BackupEngine::Update(uint64_t id, const BackupChanges& changes,
   BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(BackupManifest manifest, impl_->store->Read(id));
   BT_RETURN_IF_ERROR(Change(changes, &manifest));
-  return impl_->store->Write(id, manifest);
+  return impl_->Write(id, manifest).status();
 }
 
 absl::StatusOr<BackupInfo> BackupEngine::Copy(uint64_t id, const BackupChanges& changes,
@@ -254,8 +300,7 @@ absl::StatusOr<BackupInfo> BackupEngine::Copy(uint64_t id, const BackupChanges& 
   manifest.new_files = 0;
   manifest.new_bytes = 0;
   BT_ASSIGN_OR_RETURN(const uint64_t copy, impl_->NextId());
-  BT_RETURN_IF_ERROR(impl_->store->Write(copy, manifest));
-  return InfoOf(copy, manifest);
+  return impl_->Write(copy, manifest);
 }
 
 absl::Status BackupEngine::Verify(uint64_t id, const CallOptions& options) {
@@ -278,10 +323,10 @@ absl::Status BackupEngine::Delete(uint64_t id, const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
   LimitedMutexLock lock(&impl_->mutex, &limits, "the deletion");
   BT_RETURN_IF_ERROR(lock.status());
-  const absl::Status removed = impl_->store->Remove(id);
+  const absl::Status removed = impl_->Remove(id);
   if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   // Also what an earlier call has left.
-  BT_RETURN_IF_ERROR(impl_->store->RemoveUnnamed());
+  BT_RETURN_IF_ERROR(impl_->RemoveUnnamed());
   return removed;
 }
 
@@ -291,9 +336,9 @@ absl::Status BackupEngine::DeleteOld(size_t keep, const CallOptions& options) {
   BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, impl_->store->Numbers());
   for (size_t i = 0; i + keep < numbers.size(); ++i) {
-    BT_RETURN_IF_ERROR(impl_->store->Remove(numbers[i]));
+    BT_RETURN_IF_ERROR(impl_->Remove(numbers[i]));
   }
-  return impl_->store->RemoveUnnamed();
+  return impl_->RemoveUnnamed();
 }
 
 absl::StatusOr<size_t> BackupEngine::DeleteExpired(absl::Time now, const CallOptions& options) {
@@ -302,13 +347,19 @@ absl::StatusOr<size_t> BackupEngine::DeleteExpired(absl::Time now, const CallOpt
   BT_RETURN_IF_ERROR(lock.status());
   BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> numbers, impl_->store->Numbers());
   size_t deleted = 0;
+  absl::Status failed;  // does not keep the others
   for (const uint64_t number : numbers) {
-    BT_ASSIGN_OR_RETURN(const BackupManifest manifest, impl_->store->Read(number));
-    if (manifest.expire_time > now) continue;
-    BT_RETURN_IF_ERROR(impl_->store->Remove(number));
-    ++deleted;
+    const absl::StatusOr<BackupInfo> info = impl_->Describe(number);
+    if (!info.ok() || info->expire_time > now) {
+      failed.Update(info.status());
+      continue;
+    }
+    const absl::Status removed = impl_->Remove(number);
+    failed.Update(removed);
+    deleted += removed.ok() ? 1 : 0;
   }
-  if (deleted > 0) BT_RETURN_IF_ERROR(impl_->store->RemoveUnnamed());
+  if (impl_->may_have_unnamed) failed.Update(impl_->RemoveUnnamed());
+  if (!failed.ok()) return failed;
   return deleted;
 }
 

@@ -5,6 +5,7 @@
 #include "backend/database_backend.h"
 #include "base/status.h"
 #include "client/embedded_database.h"
+#include "client/followed_database.h"
 #include "options/check_options.h"
 
 namespace bigtable {
@@ -16,6 +17,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(std::string_view path,
                                                          const DatabaseOptions& options) {
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   BT_ASSIGN_OR_RETURN(const DatabaseOptions checked, CheckedOptions(path, options));
+  if (checked.follow) {
+    BT_ASSIGN_OR_RETURN(std::unique_ptr<FollowedDatabase> followed,
+                        FollowedDatabase::Open(path, checked));
+    return DatabaseBackend::NewDatabase(std::move(followed));
+  }
   BT_ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedDatabase> opened,
                       EmbeddedDatabase::Open(path, checked));
   return DatabaseBackend::NewDatabase(std::move(opened));
@@ -207,6 +213,8 @@ std::map<std::string, std::string> Database::ChangeableOptions() const {
 }
 
 absl::Status Database::Resume(const CallOptions& options) { return backend_->Resume(options); }
+
+absl::Status Database::Refresh(const CallOptions& options) { return backend_->Refresh(options); }
 
 DatabaseStatistics Database::Statistics() { return backend_->Statistics(); }
 

@@ -41,7 +41,7 @@ EmbeddedDatabase::EmbeddedDatabase(std::shared_ptr<DatabaseImpl> impl)
     : impl_(std::move(impl)), domain_(std::make_shared<TransactionDomain>(impl_, this)) {}
 
 absl::StatusOr<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::Open(
-    std::string_view path, const DatabaseOptions& options) {
+    std::string_view path, const DatabaseOptions& options, OpenFiles* files) {
   RecordingFile* const recording =
       options.recorder != nullptr ? RecorderAccess::FileOf(*options.recorder) : nullptr;
   if (recording != nullptr && !recording->Claim()) {
@@ -50,11 +50,16 @@ absl::StatusOr<std::unique_ptr<EmbeddedDatabase>> EmbeddedDatabase::Open(
         " one of its own");
   }
   auto impl = std::make_shared<DatabaseImpl>(options);
-  if (absl::Status opened = impl->Open(path, options); !opened.ok()) {
+  if (absl::Status opened = impl->Open(path, options, files); !opened.ok()) {
     if (recording != nullptr) recording->Release();
     return opened;
   }
   return std::unique_ptr<EmbeddedDatabase>(new EmbeddedDatabase(std::move(impl)));
+}
+
+absl::StatusOr<std::set<uint64_t>> EmbeddedDatabase::FileNumbers() {
+  BT_ENTER();
+  return impl_->FileNumbers();
 }
 
 EmbeddedDatabase::~EmbeddedDatabase() {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,10 +37,15 @@ namespace bigtable {
 // Thread-safe.
 class EmbeddedDatabase final : public DatabaseBackend {
  public:
-  // Database::Open, with options that are checked and complete.
+  // Database::Open, with options that are checked and complete. `files`: null, or SSTables that
+  // outlive this.
   static absl::StatusOr<std::unique_ptr<EmbeddedDatabase>> Open(std::string_view path,
-                                                                const DatabaseOptions& options);
+                                                                const DatabaseOptions& options,
+                                                                OpenFiles* files = nullptr);
   ~EmbeddedDatabase() override;
+
+  // The numbers of all its SSTables, METADATA's too.
+  absl::StatusOr<std::set<uint64_t>> FileNumbers();
 
   // The state of a database that is embedded.
   static DatabaseImpl* ImplOf(Database* database) {

@@ -44,9 +44,9 @@ Cluster::~Cluster() { StopBackground(); }
 
 absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(
     std::string_view path, const DatabaseOptions& options,
-    ServerHost::SupersededFunction on_superseded) {
+    ServerHost::SupersededFunction on_superseded, OpenFiles* files) {
   BT_ASSIGN_OR_RETURN(std::unique_ptr<ClusterEnvironment> environment,
-                      ClusterEnvironment::Open(path, options));
+                      ClusterEnvironment::Open(path, options, files));
   std::unique_ptr<Cluster> cluster(new Cluster(std::move(environment), std::move(on_superseded)));
   cluster->servers_.Start(options.tablet_servers, [made_by = cluster.get()](ServerRole role) {
     return made_by->MakeHost(role);

@@ -33,9 +33,10 @@ struct ClusterEnvironment;
 class Cluster {
  public:
   // Arguments and errors as of ClusterEnvironment::Open.
-  static absl::StatusOr<std::unique_ptr<Cluster>> Open(
-      std::string_view path, const DatabaseOptions& options,
-      ServerHost::SupersededFunction on_superseded);
+  static absl::StatusOr<std::unique_ptr<Cluster>> Open(std::string_view path,
+                                                       const DatabaseOptions& options,
+                                                       ServerHost::SupersededFunction on_superseded,
+                                                       OpenFiles* files = nullptr);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;

@@ -13,7 +13,8 @@
 
 namespace bigtable {
 
-ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOptions& given)
+ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOptions& given,
+                                       OpenFiles* files)
     : options(given),
       live(given),
       events(given.event_listener != nullptr
@@ -24,18 +25,18 @@ ClusterEnvironment::ClusterEnvironment(std::string_view path, const DatabaseOpti
                                   : nullptr),
       rate_limiter(given.compaction_rate),
       snapshots(std::make_shared<SnapshotList>(&sequences, given.clock)),
-      storage(path, given),
+      storage(path, given, files),
       coordination(storage.file_system, storage.directory, &sequences),
       background(&info_log) {}
 
 ClusterEnvironment::~ClusterEnvironment() {
   background.Stop();
-  storage.files->Detach();
+  if (storage.own_files != nullptr) storage.files->Detach();
 }
 
 absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
-    std::string_view path, const DatabaseOptions& options) {
-  std::unique_ptr<ClusterEnvironment> opened(new ClusterEnvironment(path, options));
+    std::string_view path, const DatabaseOptions& options, OpenFiles* files) {
+  std::unique_ptr<ClusterEnvironment> opened(new ClusterEnvironment(path, options, files));
   if (opened->events != nullptr) BT_RETURN_IF_ERROR(opened->events->Start());
   ClusterStorage& storage = opened->storage;
   ClusterCoordination& coordination = opened->coordination;

@@ -46,8 +46,10 @@ struct ClusterEnvironment {
   // Locks the directory, creates the database if necessary, and opens the lock service. `options`
   // must be checked and complete: `clock` and `shared_memory_budget` are set, and `file_system`
   // holds the directory, which exists (filesystem/guarded_file_system.h). Errors of OpenDirectory.
+  // `files`: null, or open SSTables that outlive it.
   static absl::StatusOr<std::unique_ptr<ClusterEnvironment>> Open(std::string_view path,
-                                                                  const DatabaseOptions& options);
+                                                                  const DatabaseOptions& options,
+                                                                  OpenFiles* files = nullptr);
   // Closes the files that rows and streams still refer to, while the directory is still locked.
   ~ClusterEnvironment();
   ClusterEnvironment(const ClusterEnvironment&) = delete;
@@ -84,7 +86,7 @@ struct ClusterEnvironment {
   BackgroundWork background;
 
  private:
-  ClusterEnvironment(std::string_view path, const DatabaseOptions& options);
+  ClusterEnvironment(std::string_view path, const DatabaseOptions& options, OpenFiles* files);
 
   // Makes file numbers and server names continue after those in the directory.
   absl::Status StartNumbers();

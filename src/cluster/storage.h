@@ -18,14 +18,28 @@
 
 namespace bigtable {
 
+// The SSTables that are open: of one opening of a database, or of several that follow one another
+// (client/followed_database.h), so that a file stays open, and its blocks in the cache.
+struct OpenFiles {
+  // `file_system` is used until the pool is detached, and outlives the tables.
+  OpenFiles(FileSystem* file_system, const DatabaseOptions& options)
+      : pool(
+            std::make_shared<FilePool>(file_system, FilePool::CapacityFor(options.max_open_files))),
+        tables(file_system, options.read_mode, options.shared_memory_budget, pool) {}
+
+  const std::shared_ptr<FilePool> pool;  // readers may keep it
+  OpenTables tables;
+};
+
 // A plain struct, and thread-safe as its parts are.
 struct ClusterStorage {
-  ClusterStorage(std::string_view path, const DatabaseOptions& options)
+  // `shared`: null, or what outlives this and is detached by its owner.
+  ClusterStorage(std::string_view path, const DatabaseOptions& options, OpenFiles* shared)
       : directory(path),
         file_system(options.file_system),
-        files(
-            std::make_shared<FilePool>(file_system, FilePool::CapacityFor(options.max_open_files))),
-        open_tables(file_system, options.read_mode, options.shared_memory_budget, files) {}
+        own_files(shared == nullptr ? std::make_unique<OpenFiles>(file_system, options) : nullptr),
+        files(shared == nullptr ? own_files->pool : shared->pool),
+        open_tables(shared == nullptr ? own_files->tables : shared->tables) {}
   ClusterStorage(const ClusterStorage&) = delete;
   ClusterStorage& operator=(const ClusterStorage&) = delete;
 
@@ -36,8 +50,9 @@ struct ClusterStorage {
   FileLeases leases;
   // Null until the directory is locked. Released after the files are closed.
   std::unique_ptr<FileLock> directory_lock;
-  const std::shared_ptr<FilePool> files;  // the SSTables; readers may keep it
-  OpenTables open_tables;
+  const std::unique_ptr<OpenFiles> own_files;  // null: they are shared
+  const std::shared_ptr<FilePool> files;
+  OpenTables& open_tables;
 };
 
 }  // namespace bigtable

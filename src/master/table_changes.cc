@@ -60,20 +60,29 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
   return AddTable(std::move(layout), tablets, limits, &may_be_named);
 }
 
+SequenceNumber LargestSequence(const RestoredTable& table) {
+  SequenceNumber largest = table.layout.LastRuleChange();
+  for (const TabletState& tablet : table.tablets) {
+    largest = std::max(largest, LargestSequence(tablet));
+  }
+  for (const FamilyLayout& family : table.layout.families) {
+    if (family.created != 0) largest = std::max(largest, family.created + kLeftForOldest);
+  }
+  return largest;
+}
+
 absl::Status TableChanges::RestoreTable(RestoredTable table, const CallLimits& limits,
                                         bool* may_be_named) {
   *may_be_named = false;
   // What a new table of this schema needs, such as operators that are registered.
   BT_RETURN_IF_ERROR(MakeTableLayout(table.layout.name, 0, table.layout.ToSchema()).status());
-  // The id of the table, and everything that is written to it, gets numbers above those that it
-  // has.
-  for (const TabletState& tablet : table.tablets) {
-    parts_.sequences->AdvanceTo(LargestSequence(tablet));
+  {
+    // An ingestion relies on it that no mutation reaches the numbers that it has chosen.
+    const LimitedMutexLock lock(parts_.ingestion, &limits, "an ingestion of files");
+    BT_RETURN_IF_ERROR(lock.status());
+    // The id of the table, and everything that is written to it, gets larger numbers.
+    parts_.sequences->AdvanceTo(LargestSequence(table));
   }
-  for (const FamilyLayout& family : table.layout.families) {
-    if (family.created != 0) parts_.sequences->AdvanceTo(family.created + kLeftForOldest);
-  }
-  parts_.sequences->AdvanceTo(table.layout.LastRuleChange());
   return AddTable(std::move(table.layout), table.tablets, limits, may_be_named);
 }
 
@@ -105,16 +114,16 @@ absl::Status TableChanges::AddTable(TableLayout layout, const std::vector<Tablet
   absl::Status added = context_->metadata->table()->AddTable(layout.table_id, tablets);
   if (added.ok()) {
     ShareFiles(tablets);
-    added = BeginToServe(layout, shares);
+    added = StartServers(shares);
   }
   if (!added.ok()) {
     BT_RETURN_IF_ERROR(context_->Step());  // otherwise the next master erases the tablets
-    const absl::StatusOr<bool> exists = catalogue_->schemas()->Has(name, layout.table_id);
-    if (exists.ok() && !*exists) {
-      *may_be_named = !context_->metadata->table()->RemoveTable(layout.table_id).ok();
-    }
+    *may_be_named = !context_->metadata->table()->RemoveTable(layout.table_id).ok();
     return added;
   }
+  // After an error, the tablets stay in METADATA until the next master: a file that was removed may
+  // be there again after a crash.
+  BT_RETURN_IF_ERROR(WriteNewSchema(layout));
   catalogue_->Set(layout);
   context_->info_log->Info("created table ", name, " as ", layout.table_id, " of ", tablets.size(),
                            " tablets");
@@ -128,15 +137,13 @@ absl::Status TableChanges::AddTable(TableLayout layout, const std::vector<Tablet
   return absl::OkStatus();
 }
 
-absl::Status TableChanges::BeginToServe(const TableLayout& layout,
-                                        const std::vector<ServerShare>& shares) {
+absl::Status TableChanges::StartServers(const std::vector<ServerShare>& shares) {
   // A server without a log gets one here. If that fails, the creation fails.
   for (const ServerShare& share : shares) {
     BT_RETURN_IF_ERROR(context_->Step());
     BT_RETURN_IF_ERROR(share.host->Start(context_->epoch()));
   }
-  BT_RETURN_IF_ERROR(context_->Step());
-  return WriteNewSchema(layout);
+  return context_->Step();
 }
 
 void TableChanges::ShareFiles(const std::vector<TabletState>& tablets) const {

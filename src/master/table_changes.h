@@ -26,6 +26,7 @@
 #include "admission/quota_control.h"
 #include "admission/quota_store.h"
 #include "base/call_limits.h"
+#include "base/limited_mutex.h"
 #include "base/mutex.h"
 #include "base/retry_pause.h"
 #include "base/sequence.h"
@@ -45,6 +46,9 @@ struct RestoredTable {
   std::vector<TabletState> tablets;  // in key order; together they have all rows
 };
 
+// The largest sequence number in it.
+SequenceNumber LargestSequence(const RestoredTable& table);
+
 // Thread-safe. One change at a time: the catalogue's change_mutex.
 class TableChanges {
  public:
@@ -55,6 +59,7 @@ class TableChanges {
     QuotaControl* quotas = nullptr;  // gets those that are set
     InheritedCounters* inherited_counters = nullptr;
     SharedFiles* shared_files = nullptr;
+    LimitedMutex* ingestion = nullptr;  // Ingestion::Parts::mutex
   };
 
   // All outlive this.
@@ -139,9 +144,7 @@ class TableChanges {
   // Adds a table, which gets an id. `*may_be_named` as of RestoreTable.
   absl::Status AddTable(TableLayout layout, const std::vector<TabletState>& tablets,
                         const CallLimits& limits, bool* may_be_named);
-  // The deciding steps of AddTable, after METADATA has the tablets.
-  absl::Status BeginToServe(const TableLayout& layout, const std::vector<ServerShare>& shares)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
+  absl::Status StartServers(const std::vector<ServerShare>& shares);
   // Before the table is served.
   void ShareFiles(const std::vector<TabletState>& tablets) const;
   // Where the tablets of a new table go, after the present turns of these servers.

@@ -59,6 +59,12 @@ absl::StatusOr<DatabaseOptions> CheckedOptions(std::string_view path,
         Cat("DatabaseOptions::balance_interval must be at least 1ms, and is ",
             absl::FormatDuration(options.balance_interval)));
   }
+  if (options.follow_interval < absl::Milliseconds(1)) {
+    return absl::InvalidArgumentError(
+        Cat("DatabaseOptions::follow_interval must be at least 1ms, and is ",
+            absl::FormatDuration(options.follow_interval)));
+  }
+  if (checked.follow) checked.read_only = true;
   BT_RETURN_IF_ERROR(CheckRange("durability", static_cast<int>(options.durability), 0,
                                 static_cast<int>(Durability::kSync)));
   if (options.trace_one_of > 0 && options.trace_sink == nullptr) {

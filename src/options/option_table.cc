@@ -107,12 +107,12 @@ constexpr OptionEntry kMemoryBudget = {
 // if it is a plain value.
 [[maybe_unused]] void NameAllFields(const DatabaseOptions& options) {
   [[maybe_unused]] const auto& [create_if_missing, error_if_exists, allow_foreign_files, read_only,
-                                durability, memory_budget, shared_memory_budget, memtable_size,
-                                log_segment_size, tablet_servers, balance_interval,
-                                metadata_tablet_size, target_file_size, compaction_threads,
-                                compaction_rate, scan_cache, read_mode, max_open_files, file_system,
-                                clock, log_sink, event_listener, trace_one_of, trace_sink,
-                                recorder] = options;
+                                follow, follow_interval, durability, memory_budget,
+                                shared_memory_budget, memtable_size, log_segment_size,
+                                tablet_servers, balance_interval, metadata_tablet_size,
+                                target_file_size, compaction_threads, compaction_rate, scan_cache,
+                                read_mode, max_open_files, file_system, clock, log_sink,
+                                event_listener, trace_one_of, trace_sink, recorder] = options;
 }
 
 #define BT_OPTION(name) Option<&DatabaseOptions::name>(#name)
@@ -125,6 +125,8 @@ constexpr std::array kOptions = {
     BT_OPTION(create_if_missing),
     BT_CHANGEABLE_OPTION(durability),
     BT_OPTION(error_if_exists),
+    BT_OPTION(follow),
+    BT_OPTION(follow_interval),
     BT_OPTION(log_segment_size),
     BT_OPTION(max_open_files),
     kMemoryBudget,

@@ -70,13 +70,12 @@ void DatabaseImpl::TakeParts() {
                            .info_log = &environment->info_log});
 }
 
-absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) {
+absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options, OpenFiles* files) {
   BT_RETURN_IF_ERROR(HoldDirectory(path, &options));
   log_sink = options.log_sink;
   tracer.LogTo(log_sink);
-  BT_ASSIGN_OR_RETURN(cluster, Cluster::Open(path, options, [this](const Tablet& tablet) {
-                        locations.Forget(tablet);
-                      }));
+  const auto forget = [this](const Tablet& tablet) { locations.Forget(tablet); };
+  BT_ASSIGN_OR_RETURN(cluster, Cluster::Open(path, options, forget, files));
   ClusterEnvironment* const environment = cluster->environment();
   TakeParts();
   locations.SetCluster(cluster.get());
@@ -108,6 +107,13 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options) 
                  {.time = absl::Now(), .path = environment->storage.directory.path()});
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::set<uint64_t>> DatabaseImpl::FileNumbers() const {
+  std::set<uint64_t> numbers;
+  cluster->environment()->coordination.root.AddFiles(&numbers);
+  BT_RETURN_IF_ERROR(cluster->metadata()->table()->AddFiles(&numbers));
+  return numbers;
 }
 
 absl::Status DatabaseImpl::ClosedError() const {

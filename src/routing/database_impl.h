@@ -3,7 +3,9 @@
 #ifndef BIGTABLE_ROUTING_DATABASE_IMPL_H_
 #define BIGTABLE_ROUTING_DATABASE_IMPL_H_
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <unistd.h>
 
@@ -72,8 +74,8 @@ class DatabaseImpl {
   // resources belong to the parent.
   bool is_forked() const { return gate.is_forked(); }
 
-  // `options` must be checked and complete.
-  absl::Status Open(std::string_view path, DatabaseOptions options);
+  // `options` must be checked and complete. `files`: null, or SSTables that outlive this.
+  absl::Status Open(std::string_view path, DatabaseOptions options, OpenFiles* files);
   // Requires that no call is inside the gate.
   absl::Status Close();
   // The first step of Open: sets `options->file_system`, and the log sink if the options have none.
@@ -83,6 +85,8 @@ class DatabaseImpl {
 
   // For a call inside the gate that changes something.
   absl::Status CheckWritable(const CallLimits& limits) const;
+  // The numbers of all SSTables, METADATA's too. Inside the gate.
+  absl::StatusOr<std::set<uint64_t>> FileNumbers() const;
   // Calls `function` for every tablet of the table, one after the other.
   absl::Status ForEachTablet(std::string_view table, const CallLimits& limits,
                              absl::FunctionRef<absl::Status(const HostedTablet&)> function);

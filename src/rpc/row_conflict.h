@@ -3,16 +3,21 @@
 #ifndef BIGTABLE_RPC_ROW_CONFLICT_H_
 #define BIGTABLE_RPC_ROW_CONFLICT_H_
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "absl/strings/cord.h"
+
+#include "base/strings.h"
 
 namespace bigtable {
 
 // The mark by which a conflict differs from an Aborted of, say, a file system of the user's.
 inline constexpr const char* kConflictMark = "bigtable.conflict";
 
-[[gnu::cold]] inline absl::Status ConflictError() {
-  absl::Status status = absl::AbortedError("the row may have been written since it was read");
+[[gnu::cold]] inline absl::Status ConflictError(
+    std::string_view message = "the row may have been written since it was read") {
+  absl::Status status = absl::AbortedError(ToAbsl(message));
   status.SetPayload(kConflictMark, absl::Cord());
   return status;
 }

@@ -70,12 +70,16 @@ absl::Status TransactionImpl::BeginRead(const TableImpl& table, const ReadOption
         "a read of a transaction has the transaction's snapshot; ReadOptions::snapshot must be "
         "null");
   }
-  if (snapshot_ != nullptr) return absl::OkStatus();
-  const CallGate::LongPass pass(&database()->gate);
-  if (!pass) return database()->ClosedError();
-  BT_ASSIGN_OR_RETURN(snapshot_, domain_->TakeOwnSnapshot(LimitsOf(options)));
-  MakeOwn();
-  return absl::OkStatus();
+  if (snapshot_ == nullptr) {
+    const CallGate::LongPass pass(&database()->gate);
+    if (!pass) return database()->ClosedError();
+    BT_ASSIGN_OR_RETURN(snapshot_, domain_->TakeOwnSnapshot(LimitsOf(options)));
+    MakeOwn();
+  }
+  // What is read of such a table has changed since, so it could not be committed.
+  if (snapshot_->sequence() >= table.route->table_id()) return absl::OkStatus();
+  return ConflictError(
+      Cat("table ", table.name(), " was created or restored after the transaction has begun"));
 }
 
 void TransactionImpl::RecordRead(const TableImpl& table, RowRange rows) {

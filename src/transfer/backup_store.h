@@ -32,7 +32,7 @@
 
 namespace bigtable {
 
-// One thread at a time; Numbers and Read at any time by any thread.
+// One thread at a time; Numbers, Has and Read at any time by any thread.
 class BackupStore {
  public:
   // Locks the directory, and creates it. FailedPrecondition: it is locked already.
@@ -44,6 +44,7 @@ class BackupStore {
 
   // The numbers of all backups, ascending.
   absl::StatusOr<std::vector<uint64_t>> Numbers() const;
+  bool Has(uint64_t number) const { return descriptions_.Exists(NameOf(number)); }
   // NotFound; DataLoss; the message names the backup.
   absl::StatusOr<BackupManifest> Read(uint64_t number) const;
   absl::Status Write(uint64_t number, const BackupManifest& manifest);

@@ -24,6 +24,18 @@ BackupTarget::~BackupTarget() {
   store_->RemoveUnfinished().IgnoreError();
 }
 
+absl::Status BackupTarget::Begin(const std::map<std::string, std::string>& files) {
+  for (const std::string& table : options_.tables) {
+    if (files.contains(SchemaStore::FileOf(table))) continue;
+    std::vector<std::string> tables;
+    for (const auto& [name, _] : files) {
+      if (const auto of_file = SchemaStore::TableOf(name)) tables.emplace_back(*of_file);
+    }
+    return NoTableError(table, tables);
+  }
+  return absl::OkStatus();
+}
+
 bool BackupTarget::TakesTable(std::string_view table) const {
   return options_.tables.empty() ||
          std::find(options_.tables.begin(), options_.tables.end(), table) != options_.tables.end();
@@ -73,15 +85,7 @@ void BackupTarget::Add(const BackupFile& file, bool is_new) {
   }
 }
 
-absl::StatusOr<BackupManifest> BackupTarget::Describe(CopiedImage image) {
-  for (const std::string& table : options_.tables) {
-    if (image.files.contains(SchemaStore::FileOf(table))) continue;
-    std::vector<std::string> tables;
-    for (const auto& [name, _] : image.files) {
-      if (const auto of_file = SchemaStore::TableOf(name)) tables.emplace_back(*of_file);
-    }
-    return NoTableError(table, tables);
-  }
+BackupManifest BackupTarget::Describe(CopiedImage image) {
   std::erase_if(image.files, [this](const auto& file) {
     const auto table = SchemaStore::TableOf(file.first);
     return table.has_value() && !TakesTable(*table);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ class BackupTarget final : public ImageTarget {
   BackupTarget(const BackupTarget&) = delete;
   BackupTarget& operator=(const BackupTarget&) = delete;
 
+  // NotFound: there is no such table.
+  absl::Status Begin(const std::map<std::string, std::string>& files) override;
   bool TakesTable(std::string_view table) const override;
   absl::Status AddFile(const SSTableInfo& info, FileSystem* files, const std::string& path,
                        const CallLimits& limits) override;
@@ -44,8 +47,8 @@ class BackupTarget final : public ImageTarget {
   absl::Status AddTablet(uint64_t table_id, const TabletState& state) override;
   FileNumbers* file_numbers() override { return &file_numbers_; }
 
-  // After CopyImage: the description, with what the image says. NotFound: it has no such table.
-  absl::StatusOr<BackupManifest> Describe(CopiedImage image);
+  // After CopyImage: the description, with what the image says.
+  BackupManifest Describe(CopiedImage image);
   // The backup exists, or may exist.
   void Finish() { is_finished_ = true; }
 

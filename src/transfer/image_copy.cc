@@ -90,6 +90,7 @@ class ImageCopy {
     BT_ASSIGN_OR_RETURN(DatabaseImage image, TakeImage(parts_.image, limits_));
     sequence_ = image.sequence;
     now_ = image.now;
+    BT_RETURN_IF_ERROR(target_->Begin(image.files));
     ReserveNumbers(image);
     // What was in memory first, since writers wait for that memory; copies of files may take long.
     std::vector<std::pair<uint64_t, TabletState>> tablets;

@@ -39,6 +39,10 @@ struct CopyParts {
 class ImageTarget {
  public:
   virtual ~ImageTarget() = default;
+  // Before everything else, with DatabaseImage::files. An error ends the copy.
+  virtual absl::Status Begin(const std::map<std::string, std::string>& /*files*/) {
+    return absl::OkStatus();
+  }
   // Whether it takes the tablets of this table.
   virtual bool TakesTable(std::string_view /*table*/) const { return true; }
   // Takes an SSTable of the database, which is at `path` of its file system `files`. Called once

@@ -1,6 +1,5 @@
 #include "transfer/table_restore.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -49,10 +48,7 @@ class TableRestore {
 
   static absl::Status CheckNumbers(const RestoredTable& table) {
     constexpr SequenceNumber kMost = kMaxSequence / 2;
-    SequenceNumber largest = 0;
-    for (const TabletState& tablet : table.tablets) {
-      largest = std::max(largest, LargestSequence(tablet));
-    }
+    const SequenceNumber largest = LargestSequence(table);
     if (largest <= kMost) return absl::OkStatus();
     return absl::FailedPreconditionError(
         Cat("table ", table.layout.name, " has sequence numbers up to ", largest,

@@ -361,8 +361,8 @@ TEST_F(BackupsTest, AServerWithoutBackupsSaysSo) {
 
 TEST(BackupTextTest, NamesAreReadAsTheyWereWritten) {
   admin::Backup backup;
-  backup.set_name("projects/a of b/instances/i /clusters/c/backups/b.1");
-  backup.set_source_table("projects/a of b/instances/i /tables/t-1");
+  backup.set_name("projects/backups/instances/a of b /clusters/c/backups/b.1");
+  backup.set_source_table("projects/tables/instances/a of b /tables/t-1");
   BackupInfo info{.description = DescriptionOf(backup)};
   ASSERT_TRUE(BackupOf(info).has_value());
   EXPECT_EQ(BackupOf(info)->name(), backup.name());

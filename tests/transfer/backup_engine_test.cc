@@ -135,7 +135,11 @@ TEST_F(BackupEngineTest, DamageIsFoundAndNamed) {
       EXPECT_STATUS(kDataLoss, "is missing", backups_->Verify(made.id));
       EXPECT_STATUS(kDataLoss, "is missing", Restore(made.id));
     } else {
+      OpenBackups();  // a description is read once
       EXPECT_EQ(backups_->List().status().code(), absl::StatusCode::kDataLoss);
+      std::vector<uint64_t> unreadable;
+      EXPECT_TRUE(backups_->List({}, &unreadable).value().empty());
+      EXPECT_EQ(unreadable, (std::vector<uint64_t>{made.id}));
       // It is not known which files are still needed.
       Create();
       const size_t files = FilesIn(kFiles);
@@ -312,6 +316,7 @@ TEST_F(BackupEngineTest, AnErrorOfAnyCallLeavesWhatThereWas) {
   ASSERT_OK(database_->Compact("rows"));
   const std::string later = Dump();
   int failed = 0;
+  uint64_t second = 0;
   for (uint64_t call = 1;; ++call) {
     faulty_.CountCalls();
     faulty_.FailCall(call, absl::UnavailableError("no disk"));
@@ -321,6 +326,7 @@ TEST_F(BackupEngineTest, AnErrorOfAnyCallLeavesWhatThereWas) {
     ASSERT_OK(backups_->Verify(first.id)) << call;
     if (made.ok()) {
       ASSERT_OK(backups_->Verify(made->id)) << call;
+      second = made->id;
       if (!has_failed) break;
       ASSERT_OK(backups_->Delete(made->id));
       continue;
@@ -341,7 +347,7 @@ TEST_F(BackupEngineTest, AnErrorOfAnyCallLeavesWhatThereWas) {
   for (uint64_t call = 1;; ++call) {
     faulty_.CountCalls();
     faulty_.FailCall(call, absl::UnavailableError("no disk"));
-    const absl::Status restored = Restore(2);
+    const absl::Status restored = Restore(second);
     const bool has_failed = faulty_.calls() >= call;
     faulty_.ClearFaults();
     if (restored.ok()) {
@@ -357,7 +363,7 @@ TEST_F(BackupEngineTest, AnErrorOfAnyCallLeavesWhatThereWas) {
   for (uint64_t call = 1;; ++call) {
     faulty_.CountCalls();
     faulty_.FailCall(call, absl::UnavailableError("no disk"));
-    const absl::Status deleted = backups_->Delete(2);
+    const absl::Status deleted = backups_->Delete(second);
     const bool has_failed = faulty_.calls() >= call;
     faulty_.ClearFaults();
     ASSERT_OK(backups_->Verify(first.id)) << call;

@@ -1,0 +1,67 @@
+// A table of a database that follows another one: each call goes to the table of its name in the
+// present state, or in that of the snapshot.
+#ifndef BIGTABLE_CLIENT_FOLLOWED_TABLE_H_
+#define BIGTABLE_CLIENT_FOLLOWED_TABLE_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/table_backend.h"
+#include "client/followed_state.h"
+
+namespace bigtable {
+
+// Thread-safe.
+class FollowedTable final : public TableBackend {
+ public:
+  FollowedTable(std::string name, std::optional<std::string> caller,
+                std::shared_ptr<FollowedStates> states)
+      : TableBackend(Kind::kConnected, std::move(name)),
+        caller_(std::move(caller)),
+        states_(std::move(states)) {}
+
+  absl::Status Apply(const RowMutation& mutation, const WriteOptions& options) override;
+  std::vector<absl::Status> ApplyBatch(absl::Span<const RowMutation> mutations,
+                                       const WriteOptions& options) override;
+  absl::StatusOr<bool> CheckAndMutateRow(std::string_view row, const Filter& predicate,
+                                         const RowMutation& if_matched, const RowMutation& if_not,
+                                         const WriteOptions& options) override;
+  absl::StatusOr<Row> ReadModifyWriteRow(const ReadModifyWrite& rules,
+                                         const WriteOptions& options) override;
+  absl::Status MutateRowAtomically(
+      std::string_view row, const Filter& filter,
+      absl::FunctionRef<absl::StatusOr<RowMutation>(const Row&)> function,
+      const WriteOptions& options) override;
+  absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter,
+                              const ReadOptions& options) override;
+  std::unique_ptr<RowSource> ReadRows(const RowSet& rows, const Filter& filter,
+                                      const ReadOptions& options) override;
+  std::unique_ptr<RowSource> ResumeRows(std::string_view token, const Filter& filter,
+                                        const ReadOptions& options) override;
+  std::unique_ptr<ScannerBackend> NewScanner(ReadOptions options) override;
+  absl::Status DropRowRange(const RowRange& rows, const CallOptions& options) override;
+  absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
+                                       const IngestOptions& options) override;
+  absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) override;
+  absl::StatusOr<std::vector<uint64_t>> ApproximateSizes(absl::Span<const RowRange> ranges,
+                                                         const CallOptions& options) override;
+
+ private:
+  // A read in a state: its table, and the options as the state takes them.
+  struct Read {
+    std::shared_ptr<const FollowedState> state;
+    std::shared_ptr<TableBackend> table;
+    ReadOptions options;
+  };
+  absl::StatusOr<Read> Begin(const ReadOptions& options) const;
+
+  const std::optional<std::string> caller_;
+  const std::shared_ptr<FollowedStates> states_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CLIENT_FOLLOWED_TABLE_H_
