@@ -119,9 +119,11 @@ absl::StatusOr<uint64_t> EncryptedFileSystem::RewriteUnderCurrentKey(std::string
   uint64_t rewritten = 0;
   const absl::Status done =
       ForEachFile(base(), std::string(directory), [&](const std::string& path) -> absl::Status {
-        BT_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file,
-                            base()->NewRandomAccessFile(path, ReadMode::kPositional));
-        BT_ASSIGN_OR_RETURN(const std::string bytes, ReadBeginning(*file));
+        const auto file = base()->NewRandomAccessFile(path, ReadMode::kPositional);
+        // The copy of an earlier call that was interrupted: this one has replaced it.
+        if (absl::IsNotFound(file.status())) return absl::OkStatus();
+        BT_RETURN_IF_ERROR(file.status());
+        BT_ASSIGN_OR_RETURN(const std::string bytes, ReadBeginning(**file));
         if (!IsEncrypted(bytes)) return absl::OkStatus();
         BT_ASSIGN_OR_RETURN(const std::string id, KeyIdOf(path, bytes));
         if (id == current.id()) return absl::OkStatus();
