@@ -33,8 +33,8 @@ class EncryptionTrial {
     if (!key.ok()) return key.status();
     keys_.emplace(*key);
     files_.emplace(bigtable::FileSystem::Posix(), &*keys_);
-    // For the blocks of all rows, and as much for memtables and the log.
-    const uint64_t large = (uint64_t{256} << 20) + 2 * trial_.rows * kValueSize;
+    // For the blocks of all rows, several times, and for memtables and the log.
+    const uint64_t large = (uint64_t{512} << 20) + 4 * trial_.rows * kValueSize;
     absl::Status s = Open(large);
     if (s.ok()) s = Write(&result);
     if (s.ok()) s = Open(large);

@@ -7,6 +7,8 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/testing/faulty_file_system.h"
+
 #include "encryption/appended_format.h"
 #include "encryption/encrypted_fixture.h"
 #include "encryption/file_header.h"
@@ -144,6 +146,26 @@ TEST_F(AppendedFileTest, ALongTailOfACrashIsSearched) {
   }
   base_.SetContents("/f", all.substr(0, all.size() - 1));
   EXPECT_EQ(Get("/f"), "synced");
+}
+
+TEST_F(AppendedFileTest, NothingIsWrittenAfterAFailedAppend) {
+  for (const auto done : {FaultyFileSystem::Done::kNothing, FaultyFileSystem::Done::kHalf,
+                          FaultyFileSystem::Done::kAll}) {
+    FaultyFileSystem below(&base_);
+    EncryptedFileSystem files(&below, &keys_);
+    auto file = *files.NewWritableFile("/f");
+    ASSERT_OK(file->Append("first"));
+    ASSERT_OK(file->Sync());
+    below.CountCalls({.kinds = {FileCall::kAppend, FileCall::kSync}});
+    below.FailCall(1, absl::UnavailableError("I/O error"), FaultyFileSystem::Repeat::kOnce, done);
+    EXPECT_STATUS(kUnavailable, "I/O error", file->Append("second"));
+    const std::string bytes = base_.Contents("/f");
+    EXPECT_STATUS(kUnavailable, "I/O error", file->Append("third"));
+    EXPECT_STATUS(kUnavailable, "I/O error", file->Sync());
+    EXPECT_EQ(below.calls(), 1u);  // a nonce is not used again
+    EXPECT_EQ(base_.Contents("/f"), bytes);
+    EXPECT_EQ(Get("/f"), done == FaultyFileSystem::Done::kAll ? "firstsecond" : "first");
+  }
 }
 
 // --- Damage ---
