@@ -135,11 +135,6 @@ struct ReadingThread {
   char chunk[kChunkSize];
 };
 
-ReadingThread* ThisThread() {
-  thread_local const auto thread = std::make_unique<ReadingThread>();
-  return thread.get();
-}
-
 class AppendedReader final : public RandomAccessFile {
  public:
   AppendedReader(std::string path, std::unique_ptr<RandomAccessFile> base, const DataKey& key,
@@ -156,10 +151,10 @@ class AppendedReader final : public RandomAccessFile {
   absl::Status Read(uint64_t offset, size_t n, char* buffer) const override {
     if (offset > size_ || n > size_ - offset) return FileTooShort(path_, offset, n, size_);
     if (n == 0) return absl::OkStatus();
-    ReadingThread* const thread = ThisThread();
+    thread_local const auto thread = std::make_unique<ReadingThread>();
     BT_RETURN_IF_ERROR(thread->gcm.SetKey(key_.gcm(), Direction::kDecrypt));
     while (n > 0) {
-      BT_ASSIGN_OR_RETURN(const size_t read, ReadSome(thread, offset, n, buffer));
+      BT_ASSIGN_OR_RETURN(const size_t read, ReadSome(thread.get(), offset, n, buffer));
       offset += read;
       buffer += read;
       n -= read;

@@ -1,7 +1,6 @@
 // MasterKey and KeyRing of bigtable/encrypted_file_system.h.
 #include <functional>
 #include <openssl/crypto.h>
-#include <utility>
 
 #include "bigtable/encrypted_file_system.h"
 
@@ -36,18 +35,17 @@ absl::StatusOr<MasterKey> MasterKey::Generate(std::string_view id) {
 
 MasterKey::~MasterKey() { OPENSSL_cleanse(bytes_.data(), kSize); }
 
-KeyRing::KeyRing(MasterKey current) : current_(current.id()) { Add(std::move(current)); }
+KeyRing::KeyRing(const MasterKey& current) : current_(current.id()) { Add(current); }
 
-void KeyRing::Add(MasterKey key) {
+void KeyRing::Add(const MasterKey& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::string id = key.id();
-  keys_.insert_or_assign(std::move(id), std::move(key));
+  keys_.insert_or_assign(key.id(), key);
 }
 
-void KeyRing::Rotate(MasterKey key) {
+void KeyRing::Rotate(const MasterKey& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
   current_ = key.id();
-  keys_.insert_or_assign(current_, std::move(key));
+  keys_.insert_or_assign(current_, key);
 }
 
 absl::Status KeyRing::Remove(std::string_view id) {

@@ -2,7 +2,7 @@
 // one. Link bigtable::encryption beside the library; it needs OpenSSL.
 //
 //   auto key = bigtable::MasterKey::Create("2026-01", bytes);  // 32 bytes, from where you keep
-//   keys bigtable::KeyRing keys(*std::move(key)); bigtable::EncryptedFileSystem
+//   keys bigtable::KeyRing keys(*key); bigtable::EncryptedFileSystem
 //   files(bigtable::FileSystem::Posix(), &keys); bigtable::DatabaseOptions options;
 //   options.file_system = &files;
 //   auto database = bigtable::Database::Open("/var/lib/pages", options);
@@ -82,12 +82,12 @@ class KeyProvider {
 // Master keys in memory. Thread-safe.
 class KeyRing final : public KeyProvider {
  public:
-  explicit KeyRing(MasterKey current);
+  explicit KeyRing(const MasterKey& current);
 
   // Adds a key for files that were written under it. Replaces the key of the same id.
-  void Add(MasterKey key);
+  void Add(const MasterKey& key);
   // Adds a key and makes it that of new files.
-  void Rotate(MasterKey key);
+  void Rotate(const MasterKey& key);
   // Forgets a key. Files under it can no longer be opened; those that are open stay readable.
   // FailedPrecondition if it is the current one. OK if there is none.
   absl::Status Remove(std::string_view id);
