@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/base/macros.h"
-
 #include "base/status.h"
 #include "encryption/file_header.h"
 #include "encryption/log_file.h"
@@ -23,8 +21,7 @@ uint64_t BlockAfter(uint64_t position) { return BlockBefore(position + kBlock - 
 // Stores an aligned block with one instruction. So a crash of the process, and a disk that reads
 // the page meanwhile, find the old block or the new one, also on 64-bit ARM.
 void StoreBlock(char* to, const char* from) {
-  using Block [[gnu::vector_size(16), gnu::may_alias]] = uint64_t;
-  ABSL_ASSERT(reinterpret_cast<uintptr_t>(to) % kBlock == 0);
+  using Block [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(1)]] = uint64_t;
   Block block;
   std::memcpy(&block, from, sizeof block);
   *reinterpret_cast<volatile Block*>(to) = block;
