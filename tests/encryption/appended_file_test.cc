@@ -9,6 +9,7 @@
 
 #include "bigtable/testing/faulty_file_system.h"
 
+#include "base/coding.h"
 #include "encryption/appended_format.h"
 #include "encryption/encrypted_fixture.h"
 #include "encryption/file_header.h"
@@ -292,6 +293,81 @@ TEST_F(AppendedFileTest, TheBodyOfAnotherFileIsDataLoss) {
   base_.SetContents("/a", a.substr(0, kFileHeaderSize) + b.substr(kFileHeaderSize));
   std::string contents;
   EXPECT_STATUS(kDataLoss, "/a at offset", ReadAll("/a", &contents));
+}
+
+TEST_F(AppendedFileTest, RandomDamageIsAnErrorOrAnEarlierEnd) {
+  ForEachSeed(300, [&](uint64_t seed) {
+    Random random(seed);
+    std::vector<std::string> parts;
+    for (uint64_t n = 1 + random.Below(5); n > 0; --n) {
+      parts.push_back(random.Bytes(1 + random.Below(random.OneIn(3) ? 9000 : 20)));
+    }
+    Put("/f", parts);
+    std::string bytes = base_.Contents("/f");
+    for (uint64_t n = 1 + random.Below(3); n > 0 && !bytes.empty(); --n) {
+      const size_t at = random.Below(bytes.size());
+      switch (random.Below(4)) {
+        case 0:
+          bytes[at] = static_cast<char>(random.Next());
+          break;
+        case 1:
+          bytes.erase(at, random.Below(100));
+          break;
+        case 2:
+          bytes.insert(at, random.Bytes(random.Below(100)));
+          break;
+        default:  // a part of the file at another place of it
+          bytes.replace(at, 48,
+                        base_.Contents("/f").substr(random.Below(bytes.size() + 1) / 2, 48));
+      }
+    }
+    base_.SetContents("/f", bytes);
+    std::string contents;
+    if (!ReadAll("/f", &contents).ok()) return;
+    std::string prefix;
+    bool is_whole = contents.empty();
+    for (const std::string& part : parts) is_whole |= contents == (prefix += part);
+    ASSERT_TRUE(is_whole) << contents.size() << " bytes that were never those of the file";
+  });
+}
+
+// What a program that is not sound, but has the key, may have written.
+TEST_F(AppendedFileTest, FrameEndsThatDoNotFitTheFileAreDataLoss) {
+  const auto with_end = [&](const FrameEnd& end, uint64_t frames) {
+    Put("/f", std::vector<std::string>(frames, "0123456789"));
+    std::string bytes = base_.Contents("/f");
+    const auto header = ReadFileHeader("/f", bytes, &keys_);
+    EXPECT_OK(header);
+    const uint64_t at = bytes.size() - kFrameEndSize;
+    StoreFixed64(bytes.data() + at + 8, end.size);
+    StoreFixed64(bytes.data() + at + 16, end.frame);
+    StoreFixed64(bytes.data() + at + 24, end.repeated);
+    std::string clear = bytes.substr(at, kFrameEndFields);
+    AppendFixed64(&clear, at);
+    Gcm gcm;
+    EXPECT_OK(gcm.SetKey(header->key.gcm(), Direction::kEncrypt));
+    EXPECT_OK(gcm.Seal(NonceOfFrameEnd(end.size), clear, {}, bytes.data() + at + kFrameEndFields));
+    base_.SetContents("/f", bytes);
+    return fs_.FileSize("/f").status();
+  };
+  EXPECT_OK(with_end({.size = 20, .frame = 10, .repeated = 2}, 2));
+  EXPECT_OK(with_end({.size = 20, .frame = 10, .repeated = 1}, 2));
+  const uint64_t large = uint64_t{1} << 63;
+  for (const FrameEnd& end : std::vector<FrameEnd>{{.size = 20, .frame = 0, .repeated = 2},
+                                                   {.size = 20, .frame = 10, .repeated = 0},
+                                                   {.size = 20, .frame = 10, .repeated = 3},
+                                                   {.size = 10, .frame = 10, .repeated = 1},
+                                                   {.size = 30, .frame = 10, .repeated = 1},
+                                                   {.size = 30, .frame = 10, .repeated = 2},
+                                                   {.size = 20, .frame = 20, .repeated = 1},
+                                                   {.size = 20, .frame = 5, .repeated = 4},
+                                                   {.size = 20, .frame = 1, .repeated = 20},
+                                                   {.size = large, .frame = large, .repeated = 1},
+                                                   {.size = large, .frame = 10, .repeated = large},
+                                                   {.size = 20, .frame = large, .repeated = 2}}) {
+    EXPECT_STATUS(kDataLoss, "/f at offset", with_end(end, 2))
+        << end.size << " " << end.frame << " " << end.repeated;
+  }
 }
 
 TEST_F(AppendedFileTest, AReadOutsideIsDataLossThatNamesTheOffset) {

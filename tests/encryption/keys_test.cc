@@ -12,6 +12,7 @@
 
 #include "encryption/encrypted_fixture.h"
 #include "encryption/file_header.h"
+#include "lockservice/small_files.h"
 
 namespace bigtable {
 namespace {
@@ -68,6 +69,22 @@ TEST_F(EncryptionKeysTest, AnUnknownKeyIsFailedPreconditionWithItsId) {
     EXPECT_TRUE(refused(files.FileSize(path).status()));
     EXPECT_TRUE(refused(files.NewRandomAccessFile(path, FileSystem::ReadMode::kMapped).status()));
   }
+}
+
+// A schema that was left out would be a table that is gone.
+TEST_F(EncryptionKeysTest, TheLockServiceListsNoDirectoryWithoutAFileThatIsRefused) {
+  const SmallFiles files(&fs_, "/lockservice");
+  ASSERT_OK(fs_.CreateDirectory("/lockservice"));
+  ASSERT_OK(fs_.CreateDirectory("/lockservice/schema"));
+  ASSERT_OK(fs_.CreateDirectory("/lockservice/schema/below"));
+  Put("/lockservice/schema/old", {"contents"});
+  EXPECT_THAT(*files.List("schema"), ElementsAre("old"));
+  keys_.Rotate(KeyOf("second", 's'));
+  Put("/lockservice/schema/new", {"contents"});
+  EXPECT_THAT(*files.List("schema"), ElementsAre("new", "old"));
+  ASSERT_OK(keys_.Remove("first"));
+  EXPECT_TRUE(IsStatus(absl::StatusCode::kFailedPrecondition, files.List("schema").status(),
+                       "/lockservice/schema/old", "\"first\""));
 }
 
 TEST_F(EncryptionKeysTest, OtherBytesUnderTheIdAreDataLoss) {
