@@ -1,7 +1,7 @@
-# `cmake --install`: headers, both libraries, bigtable::testing and bigtable::remote, a CMake
-# package and pkg-config files, the programs bigtable and bigtable-server with their man pages, the
-# completion for bash, and the systemd unit; all but the unit can be moved to another prefix
-# afterwards. The components are those of the Debian packages (packaging/debian): runtime,
+# `cmake --install`: headers, both libraries, bigtable::testing, bigtable::encryption and
+# bigtable::remote, a CMake package and pkg-config files, the programs bigtable and bigtable-server
+# with their man pages, the completion for bash, and the systemd unit; all but the unit can be moved
+# to another prefix afterwards. The components are those of the Debian packages (packaging/debian): runtime,
 # development, tools, server.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -15,6 +15,10 @@ install(TARGETS ${targets} EXPORT bigtableTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS bigtable_testing EXPORT bigtableTestingTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+if(TARGET bigtable_encryption)
+  install(TARGETS bigtable_encryption EXPORT bigtableEncryptionTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
 if(TARGET bigtable_remote)
   install(TARGETS bigtable_remote bigtable_convert bigtable_protos EXPORT bigtableRemoteTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
@@ -45,6 +49,9 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bigtable)
 set(exports bigtableTargets bigtableTestingTargets)
+if(TARGET bigtable_encryption)
+  list(APPEND exports bigtableEncryptionTargets)
+endif()
 if(TARGET bigtable_remote)
   list(APPEND exports bigtableRemoteTargets)
 endif()
@@ -74,6 +81,9 @@ list(TRANSFORM BIGTABLE_PRIVATE_ABSL PREPEND absl_ OUTPUT_VARIABLE pkgconfig_req
 list(APPEND pkgconfig_requires_private libzstd libxxhash re2)
 list(JOIN pkgconfig_requires_private ", " pkgconfig_requires_private)
 set(pkgconfig_files bigtable bigtable-testing)
+if(TARGET bigtable_encryption)
+  list(APPEND pkgconfig_files bigtable-encryption)
+endif()
 if(TARGET bigtable_remote)
   list(APPEND pkgconfig_files bigtable-remote)
 endif()

@@ -8,6 +8,8 @@
 BUILD_PACKAGES=(cmake g++ ninja-build pkg-config libabsl-dev libre2-dev libxxhash-dev libzstd-dev)
 # tests/, and what building all the rest on the way takes.
 TEST_PACKAGES=(libbenchmark-dev libgmock-dev libgtest-dev lld)
+# encryption/.
+ENCRYPTION_PACKAGES=(libssl-dev)
 # examples/. The pages are what the webtable example reads when it is given no others.
 EXAMPLE_PACKAGES=(libgumbo-dev python3 zlib1g-dev)
 EXAMPLE_PAGES_PACKAGE=postgresql-doc-15

@@ -1,7 +1,28 @@
 // The file system that stores a database: the part that GFS plays in the paper (section 4).
 //
 // The default is POSIX. A program may provide its own for another kind of storage. The engine
-// relies only on what this file promises.
+// relies only on what this file promises. An implementation may rely on how the engine uses files:
+//
+// * A WritableFile is only appended to, and no file is opened twice for writing. SSTables get
+// pieces
+//   of a multiple of 256 KiB, then a shorter one, one Sync and Close, and are read after that.
+//   Small files (the lock service's, OPTIONS) get one Append, Sync and Close under a name that ends
+//   with
+//   '~', and are then renamed to the name that they replace. The info log gets a line at a time and
+//   no Sync. What is read again later was closed, and was synced unless a crash of the machine may
+//   lose it.
+// * Only LogFiles are written in place. There are two kinds:
+//     STATE, of 8192 bytes: 64 bytes at offset 0, Sync, the same 64 bytes at 4096, Sync; again and
+//     again.
+//     Segments, of a multiple of 4096 bytes: from offset 0 on, each Write begins where the last one
+//     ended, at a multiple of 8 and with a multiple of 8 bytes. Two exceptions, in a segment that
+//     replaces one whose calls stall: bytes from offset 40 on are written first and those before it
+//     after them. And a segment that is no longer needed is renamed to the next number while it is
+//     open, and written again from offset 0; what the Writes have not reached keeps its old bytes.
+//   A LogFile that was closed is never opened for writing again. Another opening of the database
+//   reads it with NewRandomAccessFile or ReadFile, syncs it with SyncFile, and may replace it by a
+//   copy that it writes as a WritableFile. It may also be read while it is open.
+// * A file is linked only after it was closed.
 #ifndef BIGTABLE_FILE_SYSTEM_H_
 #define BIGTABLE_FILE_SYSTEM_H_
 
@@ -97,8 +118,9 @@ class BIGTABLE_EXPORT FileLock {
 
 // Thread-safe. Paths use '/'. Errors: NotFound, AlreadyExists, PermissionDenied, ResourceExhausted
 // (no space left, too many open files), FailedPrecondition (a directory instead of a file or the
-// reverse, or a directory that is not empty), Unavailable (an I/O error, which may be temporary).
-// Each names the path and the system's reason.
+// reverse, or a directory that is not empty; or a reason of the implementation why it does not open
+// a file), Unavailable (an I/O error, which may be temporary). Each names the path and the system's
+// reason.
 class BIGTABLE_EXPORT FileSystem {
  public:
   // How NewRandomAccessFile reads.

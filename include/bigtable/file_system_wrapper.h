@@ -1,5 +1,5 @@
 // A base for a program's own file system that changes some calls of another one: to count or limit
-// them, to encrypt files, to add faults. Override those calls and leave the others.
+// them, to change bytes, to add faults. Override those calls and leave the others.
 //
 //   class SyncCounter : public bigtable::FileSystemWrapper {
 //    public:

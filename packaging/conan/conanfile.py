@@ -1,4 +1,4 @@
-"""The library as a package for Conan 2, without the programs and without bigtable::remote.
+"""The library as a package for Conan 2, without the programs, bigtable::encryption and bigtable::remote.
 
     conan create packaging/conan --build=missing
 """
@@ -54,7 +54,7 @@ class BigtableConan(ConanFile):
     def generate(self):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["BIGTABLE_BUILD_SHARED"] = bool(self.options.shared)
-        for what in ("TESTS", "EXAMPLES", "TOOLS", "SERVER", "BENCH"):
+        for what in ("TESTS", "EXAMPLES", "TOOLS", "SERVER", "ENCRYPTION", "BENCH"):
             toolchain.cache_variables[f"BIGTABLE_BUILD_{what}"] = False
         toolchain.cache_variables["BIGTABLE_WARNINGS_AS_ERRORS"] = False
         toolchain.generate()

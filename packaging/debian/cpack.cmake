@@ -71,12 +71,12 @@ debian_package(development libbigtable-dev libdevel
   "${engine}
 .
 This package has the headers, the static libraries (bigtable,
-bigtable::testing and, where it was built, bigtable::remote), the CMake
-package and the files for pkg-config. bigtable::remote needs the suggested
-packages.")
+bigtable::testing and, where they were built, bigtable::encryption and
+bigtable::remote), the CMake package and the files for pkg-config. The last
+two need the suggested packages.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "${development_depends}libabsl-dev, libre2-dev, libxxhash-dev, libzstd-dev, pkg-config")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, libgrpc++-dev, libprotobuf-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, libgrpc++-dev, libprotobuf-dev, libssl-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 if(TARGET bigtable_tool)
   debian_package(tools bigtable-tools database

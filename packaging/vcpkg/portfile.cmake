@@ -1,5 +1,5 @@
-# An overlay port: the library, without the programs and without bigtable::remote, from the source
-# tree that this folder is in. `vcpkg install bigtable --overlay-ports=packaging/vcpkg`.
+# An overlay port: the library, without the programs, bigtable::encryption and bigtable::remote, from
+# the source tree that this folder is in. `vcpkg install bigtable --overlay-ports=packaging/vcpkg`.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
 string(COMPARE EQUAL "${VCPKG_LIBRARY_LINKAGE}" dynamic shared)
@@ -12,6 +12,7 @@ vcpkg_cmake_configure(
     -DBIGTABLE_BUILD_EXAMPLES=OFF
     -DBIGTABLE_BUILD_TOOLS=OFF
     -DBIGTABLE_BUILD_SERVER=OFF
+    -DBIGTABLE_BUILD_ENCRYPTION=OFF
     -DBIGTABLE_BUILD_BENCH=OFF
     -DBIGTABLE_WARNINGS_AS_ERRORS=OFF
     "-DPKG_CONFIG_EXECUTABLE=${PKGCONFIG}")

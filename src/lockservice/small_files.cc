@@ -110,8 +110,12 @@ absl::StatusOr<std::vector<std::string>> SmallFiles::List(std::string_view direc
   for (std::string& child : *names) {
     if (child.ends_with(kTemporary)) continue;
     const absl::Status status = file_system_->FileSize(Cat(path, "/", child)).status();
-    // A directory, or it was removed.
-    if (absl::IsFailedPrecondition(status) || absl::IsNotFound(status)) continue;
+    if (absl::IsNotFound(status)) continue;  // it was removed
+    // A directory. Or the file system has a file that it refuses, which must not be left out.
+    if (absl::IsFailedPrecondition(status) &&
+        file_system_->ListDirectory(Cat(path, "/", child)).ok()) {
+      continue;
+    }
     BT_RETURN_IF_ERROR(status);
     files.push_back(std::move(child));
   }

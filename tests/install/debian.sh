@@ -62,7 +62,7 @@ in_root=(dpkg --root="$root" --force-depends --force-not-root --force-script-chr
 libdir=$(dirname "$(find "$root/usr/lib" -name libbigtable.a)")
 export LD_LIBRARY_PATH=$libdir
 bash "$project/tests/install/readme.sh" "$project" "$libdir" "$cxx" cc "$directory/readme"
-for package in bigtable bigtable-testing bigtable-remote; do
+for package in bigtable bigtable-testing bigtable-encryption bigtable-remote; do
   says=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --modversion "$package")
   [[ $says == "$version" ]] || fail "$package.pc has the version $says"
 done

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# pages.sh PROJECT PAGE LIBDIR CXX DIRECTORY: the programs of PAGE, pasted into files by the names in
-# their first lines, built as docs/quickstart.md says and run in the order of the page, print what
-# stands below each. Every block of C++ has a name, so none is left out.
+# pages.sh PROJECT PAGE LIBDIR CXX DIRECTORY [PACKAGE]: the programs of PAGE, pasted into files by the names in
+# their first lines, built as docs/quickstart.md says, with PACKAGE instead of the one there, and run in
+# the order of the page, print what stands below each. Every block of C++ has a name, so none is left out.
 set -euo pipefail
 
-project=$1 page=$2 libdir=$3 cxx=$4 directory=$5
+project=$1 page=$2 libdir=$3 cxx=$4 directory=$5 package=${6-bigtable}
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 rm -rf "$directory"
 mkdir -p "$directory/tmp"
@@ -36,6 +36,7 @@ sed -i "s|\"/tmp/|\"$directory/tmp/|" ./*.cc ./*.h
 while read -r source; do
   program=${source%.cc}
   command=${line//"$example"/"$program"}
+  command=${command/--libs bigtable/--libs "$package"}
   eval "\"$cxx\" ${command#* }"
   if ! "./$program" > "$source.actual" 2>&1 || ! diff "$source.expected" "$source.actual" >&2; then
     echo "$page: $source prints:" >&2
