@@ -31,7 +31,12 @@ Timestamp Session::Now() const {
                                                  : absl::ToUnixMicros(now));
 }
 
-absl::StatusOr<Database*> Session::OpenToRead() { return Open({.read_only = true}); }
+absl::StatusOr<Database*> Session::OpenToRead() {
+  absl::StatusOr<Database*> opened = Open({.read_only = true});
+  if (!absl::IsFailedPrecondition(opened.status()) || options_.location.is_server()) return opened;
+  // A program has it open for writing: as it is now.
+  return Open({.follow = true, .follow_interval = absl::InfiniteDuration()});
+}
 
 absl::StatusOr<Database*> Session::OpenToWrite() { return Open({.create_if_missing = false}); }
 

@@ -48,7 +48,8 @@ class Session {
   // OK if there is a database in the directory; the error of OpenToRead otherwise.
   absl::Status CheckDirectory() const;
 
-  // Opens the database read-only: nothing of the directory is changed, whatever is in it.
+  // Opens the database read-only: nothing of the directory is changed, whatever is in it. If a
+  // program has it open for writing, it is read as it is now.
   // UsageError: neither a directory nor a server is given, or an option is wrong. NotFound: there
   // is no database. These three functions connect to a server alike, and send it nothing.
   absl::StatusOr<Database*> OpenToRead();

@@ -177,30 +177,52 @@ absl::StatusOr<std::vector<std::string>> ImageFileSystem::ListDirectory(std::str
   return std::vector<std::string>(names.begin(), names.end());
 }
 
-absl::StatusOr<std::unique_ptr<FileLock>> ImageFileSystem::LockFile(std::string_view /*path*/,
-                                                                    LockMode /*mode*/) {
+absl::StatusOr<std::unique_ptr<FileLock>> ImageFileSystem::LockFile(std::string_view path,
+                                                                    LockMode mode) {
+  if (IsOutside(path)) return FileSystemWrapper::LockFile(path, mode);
   return std::make_unique<NoLock>();
 }
 
+// A copy of the database is written outside of it.
+
 absl::StatusOr<std::unique_ptr<WritableFile>> ImageFileSystem::NewWritableFile(
     std::string_view path) {
-  return ReadOnly(path);
+  return IsOutside(path) ? FileSystemWrapper::NewWritableFile(path) : ReadOnly(path);
 }
 absl::StatusOr<std::unique_ptr<LogFile>> ImageFileSystem::NewLogFile(std::string_view path,
-                                                                     uint64_t /*size*/) {
-  return ReadOnly(path);
+                                                                     uint64_t size) {
+  return IsOutside(path) ? FileSystemWrapper::NewLogFile(path, size) : ReadOnly(path);
 }
-absl::Status ImageFileSystem::CreateDirectory(std::string_view path) { return ReadOnly(path); }
-absl::Status ImageFileSystem::RemoveDirectory(std::string_view path) { return ReadOnly(path); }
-absl::Status ImageFileSystem::RemoveFile(std::string_view path) { return ReadOnly(path); }
-absl::Status ImageFileSystem::RenameFile(std::string_view from, std::string_view /*to*/) {
-  return ReadOnly(from);
+absl::Status ImageFileSystem::CreateDirectory(std::string_view path) {
+  return IsOutside(path) ? FileSystemWrapper::CreateDirectory(path) : ReadOnly(path);
 }
-absl::Status ImageFileSystem::LinkFile(std::string_view from, std::string_view /*to*/) {
-  return ReadOnly(from);
+absl::Status ImageFileSystem::RemoveDirectory(std::string_view path) {
+  return IsOutside(path) ? FileSystemWrapper::RemoveDirectory(path) : ReadOnly(path);
+}
+absl::Status ImageFileSystem::RemoveFile(std::string_view path) {
+  return IsOutside(path) ? FileSystemWrapper::RemoveFile(path) : ReadOnly(path);
+}
+absl::Status ImageFileSystem::RenameFile(std::string_view from, std::string_view to) {
+  if (!IsOutside(from) || !IsOutside(to)) return ReadOnly(from);
+  return FileSystemWrapper::RenameFile(from, to);
+}
+absl::Status ImageFileSystem::LinkFile(std::string_view from, std::string_view to) {
+  if (!IsOutside(to)) return ReadOnly(to);
+  const absl::Status linked = FileSystemWrapper::LinkFile(from, to);
+  if (!absl::IsNotFound(linked)) return linked;
+  // The writer has removed it, and it can still be copied.
+  return absl::UnimplementedError(Cat(from, ": is held without a name"));
 }
 // An opening makes what it finds durable before it relies on it. Here nobody does.
-absl::Status ImageFileSystem::SyncFile(std::string_view /*path*/) { return absl::OkStatus(); }
-absl::Status ImageFileSystem::SyncDirectory(std::string_view /*path*/) { return absl::OkStatus(); }
+absl::Status ImageFileSystem::SyncFile(std::string_view path) {
+  return IsOutside(path) ? FileSystemWrapper::SyncFile(path) : absl::OkStatus();
+}
+absl::Status ImageFileSystem::SyncDirectory(std::string_view path) {
+  return IsOutside(path) ? FileSystemWrapper::SyncDirectory(path) : absl::OkStatus();
+}
+
+bool ImageFileSystem::IsOutside(std::string_view path) const {
+  return path != directory_.path() && !path.starts_with(Cat(directory_.path(), "/"));
+}
 
 }  // namespace bigtable

@@ -1,6 +1,7 @@
 // The directory of a database as an image shows it (live_image.h), for an opening that only reads:
 // the files of the lock service and the logs are those of the image, and SSTables are held
-// (held_files.h). Nothing can be changed, and the lock of the directory is not taken.
+// (held_files.h). Nothing in it can be changed, and its lock is not taken. Other paths are as they
+// are.
 #ifndef BIGTABLE_FOLLOWING_IMAGE_FILE_SYSTEM_H_
 #define BIGTABLE_FOLLOWING_IMAGE_FILE_SYSTEM_H_
 
@@ -70,6 +71,7 @@ class ImageFileSystem final : public FileSystemWrapper {
 
   enum class Place { kImage, kSSTable, kElsewhere };
   Place PlaceOf(std::string_view path) const;
+  bool IsOutside(std::string_view path) const;  // of the directory
   void Add(std::string path, std::string bytes, uint64_t size);
   absl::StatusOr<File> Find(std::string_view path) const;
 

@@ -195,6 +195,32 @@ TEST_F(FollowedDatabaseTest, ItOnlyReads) {
   EXPECT_STATUS(kFailedPrecondition, "closed", reader.status());
 }
 
+// A database that a program writes can be copied without its help.
+TEST_F(FollowedDatabaseTest, CopiesAreOfItsMoment) {
+  Open(WithServers(2));
+  Table* const table = CreateSplitTable("t", 3, 10);
+  Fill(table, 0, 30, "a");
+  ASSERT_OK(database_->Flush("t"));
+  Fill(table, 0, 15, "a");
+  ASSERT_NO_FATAL_FAILURE(Follow());
+  const std::string before = Dump(follower_.get());
+  Fill(table, 0, 30, "b");
+  ASSERT_OK(database_->Compact("t"));  // which removes the files
+  ASSERT_OK(follower_->Checkpoint("/copy"));
+  auto backups = BackupEngine::Open("/backups", file_system_.get()).value();
+  const absl::StatusOr<BackupInfo> made = backups->Create(follower_.get());
+  ASSERT_OK(made);
+  ASSERT_OK(backups->Restore(made->id, "/restored", {.file_system = file_system_.get()}));
+  for (const char* const path : {"/copy", "/restored"}) {
+    DatabaseOptions options = Options();
+    absl::StatusOr<std::unique_ptr<Database>> copy = Database::Open(path, options);
+    ASSERT_OK(copy);
+    EXPECT_EQ(Dump(copy->get()), before) << path;
+  }
+  EXPECT_STATUS(kFailedPrecondition, "read-only",
+                backups->RestoreTable(made->id, "t", follower_.get(), "u"));
+}
+
 TEST_F(FollowedDatabaseTest, ThereMustBeADatabase) {
   EXPECT_STATUS(kNotFound, "there is no database here",
                 Database::Open(kPath, FollowOptions()).status());
