@@ -64,6 +64,7 @@ class Outputs {
     paths_.push_back(path);
     writer_.emplace(std::move(file), std::move(path), number, job_->group);
     if (job_->budget != nullptr) writer_->ChargeTo(job_->budget);
+    if (job_->owner.has_value()) writer_->SetOwner(*job_->owner);
     writer_->SetOldestDeletion(job_->oldest_deletion);
     return absl::OkStatus();
   }

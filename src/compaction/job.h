@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "base/entry_cursor.h"
 #include "compaction/rate_limiter.h"
 #include "retention/retention.h"
+#include "sstable/properties.h"
 #include "sstable/sstable_info.h"
 
 namespace bigtable {
@@ -33,6 +35,7 @@ struct CompactionJob {
   std::function<std::string(uint64_t)> path_of;
 
   LocalityGroup group;
+  std::optional<SSTableOwner> owner = std::nullopt;  // of the files
   Retention retention;
   bool major = false;
   // A file ends at the end of a row once it has this size, at the end of a column at twice the

@@ -38,17 +38,20 @@ class StateInMemory final : public TabletStore {
   TabletState state_;
 };
 
-// Removes what is in a directory.
+void RemoveAllIn(FileSystem* file_system, const std::string& path);
+
+// Removes a file, or a directory with what is in it.
+void RemoveTree(FileSystem* file_system, const std::string& path) {
+  const absl::Status removed = file_system->RemoveFile(path);
+  if (!absl::IsFailedPrecondition(removed)) return;
+  RemoveAllIn(file_system, path);
+  file_system->RemoveDirectory(path).IgnoreError();
+}
+
 void RemoveAllIn(FileSystem* file_system, const std::string& path) {
   const absl::StatusOr<std::vector<std::string>> names = file_system->ListDirectory(path);
   if (!names.ok()) return;
-  for (const std::string& name : *names) {
-    const std::string of_name = Cat(path, "/", name);
-    const absl::Status removed = file_system->RemoveFile(of_name);
-    if (!absl::IsFailedPrecondition(removed)) continue;
-    RemoveAllIn(file_system, of_name);  // a directory
-    file_system->RemoveDirectory(of_name).IgnoreError();
-  }
+  for (const std::string& name : *names) RemoveTree(file_system, Cat(path, "/", name));
 }
 
 }  // namespace
@@ -64,6 +67,7 @@ NewDatabase::~NewDatabase() {
 absl::Status NewDatabase::Begin() {
   FileSystem* const file_system = parts_.file_system;
   BT_RETURN_IF_ERROR(file_system->CreateDirectory(directory_.path()));
+  if (!parts_.marker.empty()) BT_RETURN_IF_ERROR(RemoveOtherTry());
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                       file_system->ListDirectory(directory_.path()));
   if (!names.empty()) {
@@ -75,11 +79,38 @@ absl::Status NewDatabase::Begin() {
   BT_ASSIGN_OR_RETURN(
       lock_, file_system->LockFile(directory_.lock_file(), FileSystem::LockMode::kExclusive));
   has_begun_ = true;
+  if (!parts_.marker.empty()) {
+    BT_ASSIGN_OR_RETURN(const auto file, file_system->NewWritableFile(marker_file()));
+    BT_RETURN_IF_ERROR(file->Sync());
+    BT_RETURN_IF_ERROR(file->Close());
+    BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory_.path()));
+  }
   for (const std::string& path :
        {directory_.lock_service(), directory_.logs(), directory_.sstables()}) {
     BT_RETURN_IF_ERROR(file_system->CreateDirectory(path));
   }
   return absl::OkStatus();
+}
+
+absl::Status NewDatabase::RemoveOtherTry() {
+  FileSystem* const file_system = parts_.file_system;
+  const std::string root = Cat(directory_.lock_service(), "/", RootTablet::kFile);
+  if (!file_system->FileExists(marker_file()) || file_system->FileExists(root)) {
+    return absl::OkStatus();
+  }
+  {
+    BT_ASSIGN_OR_RETURN(
+        const std::unique_ptr<FileLock> lock,
+        file_system->LockFile(directory_.lock_file(), FileSystem::LockMode::kExclusive));
+    BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        file_system->ListDirectory(directory_.path()));
+    for (const std::string& name : names) {
+      if (name != parts_.marker) RemoveTree(file_system, Cat(directory_.path(), "/", name));
+    }
+  }
+  // Last, so that all of this can be interrupted.
+  BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory_.path()));
+  return file_system->RemoveFile(marker_file());
 }
 
 void NewDatabase::AddTablet(uint64_t table_id, const TabletState& state) {
@@ -114,7 +145,10 @@ absl::Status NewDatabase::Finish(const std::map<std::string, std::string>& files
   SmallFiles small_files(file_system, directory_.lock_service());
   BT_RETURN_IF_ERROR(small_files.Write(RootTablet::kFile, EncodeRoot({.tablet = root})));
   is_finished_ = true;
-  return absl::OkStatus();
+  if (parts_.marker.empty()) return absl::OkStatus();
+  // Only for the eyes of users: with a root, the directory is a database.
+  BT_RETURN_IF_ERROR(file_system->RemoveFile(marker_file()));
+  return file_system->SyncDirectory(directory_.path());
 }
 
 absl::StatusOr<TabletState> NewDatabase::WriteMetadata(const RowRange& range, const Rows& rows,
