@@ -40,12 +40,16 @@ absl::Status DamagedDatabase::ReadDirectory() {
     if (const auto number = DatabaseDirectory::SSTableNumber(name)) sstables_.insert(*number);
   }
   BT_ASSIGN_OR_RETURN(servers_, list(directory_.logs()));
+  absl::StatusOr<std::vector<std::string>> with_file = small_files_.List(ServerRecord::kDirectory);
+  BT_RETURN_IF_ERROR(with_file.status());
+  servers_.insert(servers_.end(), with_file->begin(), with_file->end());
   std::erase_if(servers_, [](const std::string& name) {
     return !ServerDirectory::NumberOf(name).has_value();
   });
   std::sort(servers_.begin(), servers_.end(), [](const std::string& a, const std::string& b) {
-    return ServerDirectory::NumberOf(a) < ServerDirectory::NumberOf(b);
+    return std::pair(ServerDirectory::NumberOf(a), a) < std::pair(ServerDirectory::NumberOf(b), b);
   });
+  servers_.erase(std::unique(servers_.begin(), servers_.end()), servers_.end());
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> small, list(directory_.lock_service()));
   if (!sstables_.empty() || !servers_.empty() || !small.empty()) return absl::OkStatus();
   return absl::NotFoundError(Cat(directory_.path(), ": there is nothing of a database here"));
@@ -244,26 +248,30 @@ void DamagedDatabase::AddReach(const TabletState& state, ReachOfServers* reach) 
   }
 }
 
-absl::StatusOr<ServerRecord> DamagedDatabase::ReadRecord(const std::string& server) {
+absl::StatusOr<DamagedDatabase::ServerLog> DamagedDatabase::ReadRecord(const std::string& server) {
   const std::string name = ServerRecord::FileOf(server);
-  if (!small_files_.Exists(name)) return ServerRecord();
+  ServerLog log{.server = server, .record = {}, .has_file = small_files_.Exists(name), .log = {}};
+  if (!log.has_file) return log;
   BT_ASSIGN_OR_RETURN(
       const std::optional<std::string> text,
       ReadSmallFile(name,
                     "all mutations in the server's log count, also those that were not "
                     "acknowledged"));
-  if (!text.has_value()) return ServerRecord();
+  if (!text.has_value()) return log;
   absl::StatusOr<ServerRecord> record = ServerRecord::FromText(server, *text);
-  if (record.ok()) return record;
-  Find(small_files_.PathOf(name), Text(record.status()));
-  return ServerRecord();
+  if (record.ok()) {
+    log.record = *std::move(record);
+  } else {
+    Find(small_files_.PathOf(name), Text(record.status()));
+  }
+  return log;
 }
 
 absl::Status DamagedDatabase::SalvageOne(const ServerLog& log, SequenceNumber must_reach,
                                          ReplayCallback callback, SalvagedLog* salvaged) const {
   if (log.record.is_done) return absl::OkStatus();
   BT_ASSIGN_OR_RETURN(*salvaged, SalvageLog(parts_.file_system, directory_.log_of(log.server),
-                                            must_reach, callback));
+                                            must_reach, log.has_file, callback));
   return absl::OkStatus();
 }
 
@@ -315,8 +323,7 @@ absl::Status DamagedDatabase::ReadMetadataLogs(std::string_view role,
   };
   for (const std::string& server : servers_) {
     if (!server.starts_with(prefix)) continue;
-    BT_ASSIGN_OR_RETURN(ServerRecord record, ReadRecord(server));
-    const ServerLog log{server, std::move(record), {}};
+    BT_ASSIGN_OR_RETURN(const ServerLog log, ReadRecord(server));
     const auto add = [&](const MutationRecord& mutation, SequenceNumber sequence) {
       const bool counts = mutation.table_id == kMetadataTableId &&
                           (is_metadata_lost() || !is_redone(mutation.mutation.row, sequence));
@@ -351,8 +358,8 @@ absl::Status DamagedDatabase::ReadLogs(
   // Where each ends is needed before the first batch over several of them is delivered.
   for (const std::string& server : servers_) {
     if (!server.starts_with(prefix)) continue;
-    BT_ASSIGN_OR_RETURN(ServerRecord record, ReadRecord(server));
-    ServerLog& log = logs.emplace(server, ServerLog{server, std::move(record), {}}).first->second;
+    BT_ASSIGN_OR_RETURN(ServerLog read, ReadRecord(server));
+    ServerLog& log = logs.emplace(server, std::move(read)).first->second;
     const auto ignore = [](RecordType, SequenceNumber, std::string_view) {
       return absl::OkStatus();
     };

@@ -96,6 +96,7 @@ class DamagedDatabase {
   struct ServerLog {
     std::string server;
     ServerRecord record;
+    bool has_file = false;  // so it must have a log
     SalvagedLog log;
   };
 
@@ -114,7 +115,7 @@ class DamagedDatabase {
   void CheckTablets();
 
   static void AddReach(const TabletState& state, ReachOfServers* reach);
-  absl::StatusOr<ServerRecord> ReadRecord(const std::string& server);
+  absl::StatusOr<ServerLog> ReadRecord(const std::string& server);
   absl::Status SalvageOne(const ServerLog& log, SequenceNumber must_reach, ReplayCallback callback,
                           SalvagedLog* salvaged) const;
   // Calls `deliver` for each mutation of the record that counts.
@@ -133,7 +134,7 @@ class DamagedDatabase {
   RepairReport* const report_;
 
   std::set<uint64_t> sstables_;
-  std::vector<std::string> servers_;  // that have logs
+  std::vector<std::string> servers_;  // that have logs, or must have one
   std::map<std::string, std::string> service_files_;
   std::map<uint64_t, TableLayout> layouts_;
   std::set<std::string> lost_schemas_;

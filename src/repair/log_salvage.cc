@@ -165,9 +165,10 @@ class PastDamage {
 }  // namespace
 
 absl::StatusOr<SalvagedLog> SalvageLog(FileSystem* file_system, const std::string& directory,
-                                       SequenceNumber must_reach, ReplayCallback callback) {
+                                       SequenceNumber must_reach, bool must_exist,
+                                       ReplayCallback callback) {
   const ReplayOptions options = {
-      .must_reach = must_reach, .must_exist = false, .read_mode = kByPosition};
+      .must_reach = must_reach, .must_exist = must_exist, .read_mode = kByPosition};
   const auto ignore = [](RecordType, SequenceNumber, std::string_view) { return absl::OkStatus(); };
   absl::StatusOr<LogEnd> whole = ReplayLog(file_system, directory, options, ignore);
   if (!whole.ok()) {

@@ -38,11 +38,13 @@ struct SalvagedLog {
   SequenceNumber last = 0;  // as LogEnd::last_sequence
 };
 
-// Delivers the records in the order of their sequence numbers. `must_reach`: as ReplayOptions. An
+// Delivers the records in the order of their sequence numbers. `must_reach` and `must_exist`: as
+// ReplayOptions. An
 // error of the callback ends it and is returned, and so do errors that are no damage
 // (read_errors.h).
 absl::StatusOr<SalvagedLog> SalvageLog(FileSystem* file_system, const std::string& directory,
-                                       SequenceNumber must_reach, ReplayCallback callback);
+                                       SequenceNumber must_reach, bool must_exist,
+                                       ReplayCallback callback);
 
 }  // namespace bigtable
 

@@ -329,10 +329,18 @@ void RepairedTables::AddOperation(Table* table, const MutationRecord& mutation,
 // --- Schemas ---
 
 void RepairedTables::MakeLayouts() {
-  // A table whose creation or deletion was interrupted has rows in METADATA, but no schema.
-  std::erase_if(tables_, [](const auto& entry) {
-    const Table& table = entry.second;
-    return table.layout.groups.empty() && (!table.has_entries || table.families.empty());
+  std::erase_if(tables_, [&](const auto& entry) {
+    const auto& [id, table] = entry;
+    const bool is_nothing =
+        table.layout.groups.empty() && (!table.has_entries || table.families.empty());
+    if (!is_nothing) return false;
+    report_->findings.push_back(
+        {damaged_->directory().path(),
+         Cat("table ", id,
+             " has neither a schema nor entries: it was empty, and its schema is "
+             "lost, or it was being created or deleted; it is left out"),
+         {}});
+    return true;
   });
   std::set<std::string> names;
   for (const auto& [id, table] : tables_) {
