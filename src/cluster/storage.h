@@ -10,6 +10,7 @@
 #include "bigtable/options.h"
 
 #include "cluster/directory.h"
+#include "cluster/metadata_copies.h"
 #include "filesystem/file_pool.h"
 #include "sstable/open_tables.h"
 #include "tablet/file_leases.h"
@@ -25,7 +26,8 @@ struct ClusterStorage {
         file_system(options.file_system),
         files(
             std::make_shared<FilePool>(file_system, FilePool::CapacityFor(options.max_open_files))),
-        open_tables(file_system, options.read_mode, options.shared_memory_budget, files) {}
+        open_tables(file_system, options.read_mode, options.shared_memory_budget, files),
+        metadata_copies(file_system, directory) {}
   ClusterStorage(const ClusterStorage&) = delete;
   ClusterStorage& operator=(const ClusterStorage&) = delete;
 
@@ -38,6 +40,7 @@ struct ClusterStorage {
   std::unique_ptr<FileLock> directory_lock;
   const std::shared_ptr<FilePool> files;  // the SSTables; readers may keep it
   OpenTables open_tables;
+  MetadataCopies metadata_copies;
 };
 
 }  // namespace bigtable

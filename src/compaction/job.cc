@@ -74,7 +74,8 @@ class Outputs {
     BT_ASSIGN_OR_RETURN(SSTableInfo info, writer_->Finish());
     infos_.push_back(std::move(info));
     writer_.reset();
-    return absl::OkStatus();
+    return job_->on_written != nullptr ? job_->on_written(infos_.back().file_number)
+                                       : absl::OkStatus();
   }
 
   const CompactionJob* const job_;

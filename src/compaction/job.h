@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
@@ -33,6 +34,9 @@ struct CompactionJob {
   // A file number that is not used yet, and the path of the SSTable with a number.
   std::function<uint64_t()> new_file_number;
   std::function<std::string(uint64_t)> path_of;
+
+  // Called for each file once it is complete and synced. Its error ends the job. May be null.
+  std::function<absl::Status(uint64_t number)> on_written = nullptr;
 
   LocalityGroup group;
   std::optional<SSTableOwner> owner = std::nullopt;  // of the files

@@ -9,6 +9,7 @@
 #include "base/ref_counted.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "cluster/metadata_copies.h"
 #include "cluster/server_directory.h"
 #include "cluster/server_role.h"
 #include "master/schema_store.h"
@@ -57,10 +58,15 @@ absl::Status DamagedDatabase::ReadDirectory() {
 
 absl::StatusOr<std::optional<std::string>> DamagedDatabase::ReadSmallFile(
     const std::string& name, std::string_view consequence) {
-  absl::StatusOr<std::string> contents = small_files_.Read(name);
-  if (contents.ok()) return *std::move(contents);
-  if (!IsDamage(contents.status())) return contents.status();
-  Find(small_files_.PathOf(name), Cat(Text(contents.status()), "; ", consequence));
+  absl::StatusOr<SmallFile> file = small_files_.ReadWithGeneration(name);
+  if (file.ok()) {
+    if (!file->damage.ok()) {
+      Find(small_files_.PathOf(name), Cat(Text(file->damage), "; its copy was read"));
+    }
+    return std::move(file->contents);
+  }
+  if (!IsDamage(file.status())) return file.status();
+  Find(small_files_.PathOf(name), Cat(Text(file.status()), "; ", consequence));
   return std::nullopt;
 }
 
@@ -110,10 +116,13 @@ void DamagedDatabase::LoseMetadata(const std::string& path, std::string_view pro
 absl::Status DamagedDatabase::ReadMetadata() {
   const std::string root_file(RootTablet::kFile);
   absl::StatusOr<RootState> root;
-  if (const auto bytes = small_files_.Read(root_file); bytes.ok()) {
-    root = DecodeRoot(*bytes);
+  if (const auto file = small_files_.ReadWithGeneration(root_file); file.ok()) {
+    root = DecodeRoot(file->contents);
+    if (!file->damage.ok()) {
+      Find(small_files_.PathOf(root_file), Cat(Text(file->damage), "; its copy was read"));
+    }
   } else {
-    root = bytes.status();
+    root = file.status();
   }
   if (!root.ok() && !IsDamage(root.status())) return root.status();
   std::vector<TabletState> states;
@@ -168,10 +177,15 @@ absl::Status DamagedDatabase::ReadMetadataFile(uint64_t number, const SSTableInf
   };
   BT_ASSIGN_OR_RETURN(const SalvagedSSTable file, SalvageSSTable(parts_, path, expected, add));
   if (file.damage.ok()) return absl::OkStatus();
-  if (file.gaps.empty()) {
+  // What is read twice does no harm.
+  BT_ASSIGN_OR_RETURN(const SalvagedSSTable copy,
+                      SalvageSSTable(parts_, directory_.copy_of_sstable(number), expected, add));
+  if (copy.gaps.empty()) {
+    Find(path, Cat("of METADATA: ", Text(file.damage), "; its copy was read"));
+  } else if (file.gaps.empty()) {
     Find(path, Cat("of METADATA: ", Text(file.damage), "; all of its entries were read"));
   } else {
-    LoseMetadata(path, Cat("of METADATA: ", Text(file.damage)));
+    LoseMetadata(path, Cat("of METADATA: ", Text(file.damage), "; its copy: ", Text(copy.damage)));
   }
   return absl::OkStatus();
 }
@@ -193,6 +207,13 @@ absl::StatusOr<bool> DamagedDatabase::IsOfMetadata(uint64_t number) {
 }
 
 absl::Status DamagedDatabase::ReadAllMetadataFiles() {
+  BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> copies,
+                      MetadataCopies(parts_.file_system, directory_).List());
+  for (const uint64_t number : copies) {
+    if (!metadata_sstables_.contains(number)) {
+      BT_RETURN_IF_ERROR(ReadMetadataFile(number, nullptr));
+    }
+  }
   for (const uint64_t number : sstables_) {
     if (metadata_sstables_.contains(number)) continue;
     BT_ASSIGN_OR_RETURN(const bool is_of_metadata, IsOfMetadata(number));

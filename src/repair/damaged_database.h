@@ -54,7 +54,8 @@ class DamagedDatabase {
   DamagedDatabase(SSTableSalvageParts parts, std::string_view path, RepairReport* report)
       : parts_(std::move(parts)),
         directory_(path),
-        small_files_(parts_.file_system, directory_.lock_service()),
+        small_files_(parts_.file_system, directory_.lock_service(),
+                     directory_.copies_of_lock_service()),
         report_(report) {}
 
   // Reads all but users' SSTables and logs. NotFound: there is nothing of a database.

@@ -18,7 +18,6 @@ namespace {
 
 constexpr FileSystem::ReadMode kByPosition = FileSystem::ReadMode::kPositional;
 
-// Reads a log that ReplayLog refuses.
 class PastDamage {
  public:
   PastDamage(FileSystem* file_system, const std::string& directory, ReplayCallback callback)
@@ -36,8 +35,11 @@ class PastDamage {
     log_.last = state->released;
     BT_RETURN_IF_ERROR(OpenSegments(*state));
     for (size_t i = 0; i < segments_.size(); ++i) BT_RETURN_IF_ERROR(ReadSegment(i));
-    // What ReplayLog has found, if all segments look whole: the end is missing.
-    if (log_.gaps.empty()) {
+    if (refused.ok()) return std::move(log_);
+    // ReplayLog knows that the log was longer.
+    if (suspect_.has_value()) {
+      AddGap(suspect_->path, std::move(suspect_->problem));
+    } else if (log_.gaps.empty()) {
       AddGap(directory_, std::string(ToStd(refused.message())));
     }
     return std::move(log_);
@@ -109,15 +111,12 @@ class PastDamage {
     for (uint64_t position = segment.begin; position < segment.end; position = record.next()) {
       absl::StatusOr<bool> found = reader.ReadAt(position, &record);
       if (found.ok() && !*found) {
-        found = reader.FindFrom(position + 8, &record);
-        const bool goes_on = found.ok() && *found && record.position < segment.end;
-        // The last segment ends somewhere, and so do those that a later one continues.
-        const bool is_end = found.ok() && !goes_on && index + 1 == segments_.size();
-        if (is_end) return absl::OkStatus();
-        if (found.ok()) {
-          AddGap(reader.path(), Cat("no valid record at offset ", position));
-          if (!goes_on) return absl::OkStatus();
+        if (!suspect_.has_value()) {
+          suspect_ = {.path = reader.path(),
+                      .problem = Cat("no valid record at offset ", position)};
         }
+        found = reader.FindFrom(position + 8, &record);
+        if (found.ok() && (!*found || record.position >= segment.end)) return absl::OkStatus();
       }
       if (!found.ok()) {
         if (!IsDamage(found.status())) return found.status();
@@ -133,6 +132,10 @@ class PastDamage {
   absl::Status Deliver(const SegmentReader& reader, const SegmentReader::Record& record) {
     const SequenceNumber sequence = record.header.sequence;
     if (IsLogsOwn(record.header.type) || sequence <= last_) return absl::OkStatus();
+    if (suspect_.has_value()) {
+      AddGap(suspect_->path, std::move(suspect_->problem));
+      suspect_.reset();
+    }
     if (is_open_) {
       for (LogGap& gap : log_.gaps) {
         if (gap.before == kMaxSequence) gap.before = sequence;
@@ -158,8 +161,9 @@ class PastDamage {
   const ReplayCallback callback_;
   std::vector<Segment> segments_;
   SalvagedLog log_;
-  SequenceNumber last_ = 0;  // delivered
-  bool is_open_ = false;     // a gap does not know its end yet
+  std::optional<LogGap> suspect_;  // a gap, if any record follows
+  SequenceNumber last_ = 0;        // delivered
+  bool is_open_ = false;           // a gap does not know its end yet
 };
 
 }  // namespace
@@ -170,15 +174,11 @@ absl::StatusOr<SalvagedLog> SalvageLog(FileSystem* file_system, const std::strin
   const ReplayOptions options = {
       .must_reach = must_reach, .must_exist = must_exist, .read_mode = kByPosition};
   const auto ignore = [](RecordType, SequenceNumber, std::string_view) { return absl::OkStatus(); };
-  absl::StatusOr<LogEnd> whole = ReplayLog(file_system, directory, options, ignore);
-  if (!whole.ok()) {
-    if (!IsDamage(whole.status())) return whole.status();
-    return PastDamage(file_system, directory, callback).Run(whole.status());
-  }
-  BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system, directory, options, callback));
-  SalvagedLog log;
-  log.last = end.last_sequence;
-  return log;
+  const absl::StatusOr<LogEnd> whole = ReplayLog(file_system, directory, options, ignore);
+  if (!whole.ok() && !IsDamage(whole.status())) return whole.status();
+  // It was never begun, or its removal was.
+  if (whole.ok() && whole->segments == 0) return SalvagedLog();
+  return PastDamage(file_system, directory, callback).Run(whole.status());
 }
 
 }  // namespace bigtable

@@ -1,10 +1,10 @@
 // Reads a commit log past damage: every record that is valid, wherever it is.
 //
-// A log that ReplayLog (recovery/log_replay.h) accepts is delivered as it would be recovered, so
-// the end of a log that a crash has torn is no damage. In any other, the search goes on behind each
-// position without a valid record: a record is valid only at one position of one use of one file,
-// so nothing that is found is anything else. What a later segment repeats of an earlier one, after
-// a switch, is delivered once.
+// The search goes on behind each position without a valid record, also where an opening takes that
+// position for the end of the log, because nothing shows that it had been synced further. Only if
+// no record follows is it the end, which a crash may have torn. A record is valid only at one
+// position of one use of one file, so nothing that is found is anything else. What a later segment
+// repeats of an earlier one, after a switch, is delivered once.
 //
 // Not possible without the log's STATE: its secret is needed to verify records.
 #ifndef BIGTABLE_REPAIR_LOG_SALVAGE_H_

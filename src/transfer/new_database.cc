@@ -59,8 +59,7 @@ void RemoveAllIn(FileSystem* file_system, const std::string& path) {
 NewDatabase::~NewDatabase() {
   if (!has_begun_ || is_finished_) return;
   // The root first: what is left in between is no database.
-  parts_.file_system->RemoveFile(Cat(directory_.lock_service(), "/", RootTablet::kFile))
-      .IgnoreError();
+  small_files().Remove(RootTablet::kFile).IgnoreError();
   RemoveAllIn(parts_.file_system, directory_.path());
 }
 
@@ -94,8 +93,7 @@ absl::Status NewDatabase::Begin() {
 
 absl::Status NewDatabase::RemoveOtherTry() {
   FileSystem* const file_system = parts_.file_system;
-  const std::string root = Cat(directory_.lock_service(), "/", RootTablet::kFile);
-  if (!file_system->FileExists(marker_file()) || file_system->FileExists(root)) {
+  if (!file_system->FileExists(marker_file()) || small_files().Exists(RootTablet::kFile)) {
     return absl::OkStatus();
   }
   {
@@ -142,8 +140,7 @@ absl::Status NewDatabase::Finish(const std::map<std::string, std::string>& files
     BT_RETURN_IF_ERROR(file_system->SyncDirectory(path));
   }
   BT_RETURN_IF_ERROR(SyncDirectoryOf(file_system, directory_.path()));
-  SmallFiles small_files(file_system, directory_.lock_service());
-  BT_RETURN_IF_ERROR(small_files.Write(RootTablet::kFile, EncodeRoot({.tablet = root})));
+  BT_RETURN_IF_ERROR(small_files().Write(RootTablet::kFile, EncodeRoot({.tablet = root})));
   is_finished_ = true;
   if (parts_.marker.empty()) return absl::OkStatus();
   // Only for the eyes of users: with a root, the directory is a database.
@@ -166,6 +163,7 @@ absl::StatusOr<TabletState> NewDatabase::WriteMetadata(const RowRange& range, co
   environment.open_tables = &open_tables;
   environment.file_numbers = &file_numbers_;
   environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
+  environment.on_file_written = [this](uint64_t number) { return copies_.Keep(number); };
   environment.visible = [&] { return sequences.last(); };
   environment.sync_log = [](absl::Span<const ImmutableMemtables>) { return SequenceNumber{0}; };
   environment.remove_file = [this](uint64_t number) {
@@ -190,7 +188,8 @@ absl::StatusOr<TabletState> NewDatabase::WriteMetadata(const RowRange& range, co
 absl::Status NewDatabase::WriteFiles(const std::map<std::string, std::string>& files) {
   BT_ASSIGN_OR_RETURN(
       const auto service,
-      LocalLockService::Open(parts_.file_system, directory_.lock_service(), SteadyClock()));
+      LocalLockService::Open(parts_.file_system, directory_.lock_service(), SteadyClock(),
+                             {.directory = directory_.copies_of_lock_service()}));
   BT_ASSIGN_OR_RETURN(const auto session,
                       service->OpenSession({.owner = "copy", .lease = absl::InfiniteDuration()}));
   for (const auto& [name, contents] : files) {

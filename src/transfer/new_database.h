@@ -24,6 +24,8 @@
 
 #include "base/sequence.h"
 #include "cluster/directory.h"
+#include "cluster/metadata_copies.h"
+#include "lockservice/small_files.h"
 #include "tablet/file_numbers.h"
 #include "tablet/tablet_state.h"
 
@@ -42,7 +44,8 @@ class NewDatabase {
     std::string marker = {};
   };
 
-  NewDatabase(Parts parts, std::string_view path) : parts_(std::move(parts)), directory_(path) {}
+  NewDatabase(Parts parts, std::string_view path)
+      : parts_(std::move(parts)), directory_(path), copies_(parts_.file_system, directory_) {}
   NewDatabase(const NewDatabase&) = delete;
   NewDatabase& operator=(const NewDatabase&) = delete;
   // Without Finish, removes what is in the directory, as far as that works.
@@ -71,11 +74,16 @@ class NewDatabase {
                                             SequenceNumber* last);
   // Empties a directory that another try has left.
   absl::Status RemoveOtherTry();
+  SmallFiles small_files() const {
+    return SmallFiles(parts_.file_system, directory_.lock_service(),
+                      directory_.copies_of_lock_service());
+  }
   std::string marker_file() const { return directory_.path() + "/" + parts_.marker; }
   absl::Status WriteFiles(const std::map<std::string, std::string>& files);
 
   const Parts parts_;
   const DatabaseDirectory directory_;
+  MetadataCopies copies_;
   FileNumbers file_numbers_;
   Rows tablets_;
   std::unique_ptr<FileLock> lock_;

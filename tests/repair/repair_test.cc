@@ -130,6 +130,7 @@ TEST_F(RepairTest, DamageToAFileOfAClosedDatabaseLosesWhatTheReportSays) {
 TEST_F(RepairTest, WithoutMetadataEverythingIsFoundButIngestedFiles) {
   Make();
   CloseIt();
+  RemoveAll("/db/copies/");
   RemoveAll("/db/lockservice/root");
   // All that METADATA has is in its SSTables, which are found; without these as well:
   for (const std::string& path : FilesOf(*file_system_)) {
@@ -156,6 +157,7 @@ TEST_F(RepairTest, WithoutTheLockServiceTablesAndFamiliesAreFoundAgain) {
     SCOPED_TRACE(is_closed);
     Make();
     is_closed ? CloseIt() : KillIt();
+    RemoveAll("/db/copies/");
     RemoveAll("/db/lockservice/");
     ASSERT_OK_AND_ASSIGN(const RepairReport report, Repair(file_system_.get()));
     EXPECT_TRUE(report.is_metadata_lost);
@@ -206,6 +208,7 @@ TEST_F(RepairTest, WithoutSSTablesLogsAreLeft) {
 TEST_F(RepairTest, RepeatedItGivesTheSame) {
   Make();
   KillIt();
+  RemoveAll("/db/copies/");
   RemoveAll("/db/lockservice/root");
   ASSERT_OK(Repair(file_system_.get(), "/one"));
   ASSERT_OK_AND_ASSIGN(const RepairReport report, Repair(file_system_.get(), "/two"));
