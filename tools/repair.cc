@@ -1,10 +1,10 @@
 // The verb repair: makes a database from what is left of a damaged one.
+#include "bigtable/repair.h"
+
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
-
-#include "bigtable/repair.h"
 
 #include "tools/output.h"
 #include "tools/status.h"

@@ -26,6 +26,7 @@
   DO(CallsEndAtTheirTimeoutsAndIfCancelled)             \
   DO(ACheckpointIsADatabase)                            \
   DO(BackupsAreListedVerifiedAndRestored)               \
+  DO(ADamagedDatabaseIsRepaired)                        \
   DO(SortedFilesAreIngested)                            \
   DO(TextHasAnyBytes)                                   \
   DO(ARowHasItsCellsInOrder)                            \

@@ -91,7 +91,7 @@ TEST_F(MetadataCopiesTest, OneDamagedFileLosesNothingAndIsWrittenAgain) {
     Make();
     is_closed ? CloseIt() : KillIt();
     for (const std::string& path : FilesWithCopies(*file_system_)) {
-      for (int how = 0; how < 8; ++how) {
+      for (const int how : {0, 1, 2, 5, 7}) {
         SCOPED_TRACE(Cat(path, ", ", how, is_closed ? ", closed" : ""));
         const auto files = file_system_->CrashClone(1, Unsynced::kEverything);
         Damage(files.get(), path, how);

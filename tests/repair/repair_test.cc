@@ -37,13 +37,13 @@ class RepairTest : public RepairFixture {
         files->SetContents(path, bytes);
       };
     };
-    for (const size_t at : {0, 13, 40, 350, 1900}) {
+    for (const size_t at : {0, 40, 350}) {
       damages.push_back({Cat("byte ", at), flip(0, 1, at)});
     }
-    for (const size_t eighth : {1, 4, 5, 6, 7}) {
+    for (const size_t eighth : {4, 6}) {
       damages.push_back({Cat("byte at ", eighth, "/8"), flip(eighth, 8, 0)});
     }
-    for (const size_t back : {9, 30, 60, 90, 140, 300}) {
+    for (const size_t back : {9, 60, 140, 300}) {
       damages.push_back({Cat("byte ", back, " from the end"),
                          [back](InMemoryFileSystem* files, const std::string& path) {
                            std::string bytes = files->Contents(path);
@@ -71,7 +71,8 @@ class RepairTest : public RepairFixture {
         damage.make(files.get(), path);
         const bool differs = BytesOf(*files) != BytesOf(*file_system_);
         ASSERT_OK_AND_ASSIGN(const RepairReport report, Repair(files.get()));
-        const Contents repaired = ReadRepaired(files.get());
+        const Contents repaired =
+            ReadRepaired(files.get(), kRepaired, /*changes=*/damage.name == "cut");
         ExpectOnlyLossesOf(report, repaired);
         if (repaired != model_) {
           EXPECT_TRUE(differs);
