@@ -542,8 +542,8 @@ bigtable_error* bigtable_backup_engine_restore(bigtable_backup_engine* engine, u
                                                const char* directory, size_t directory_size,
                                                const bigtable_call_options* options);
 
-// Makes a database from what is left of a damaged one, on the machine's file system: RepairDatabase.
-// A NULL `target` is the directory with ".repaired" at its end.
+// Makes a database from what is left of a damaged one, on the machine's file system:
+// RepairDatabase. A NULL `target` is the directory with ".repaired" at its end.
 bigtable_error* bigtable_database_repair(const char* directory, size_t directory_size,
                                          const char* target, size_t target_size,
                                          const bigtable_call_options* options,
@@ -554,8 +554,8 @@ const char* bigtable_repair_report_target(const bigtable_repair_report* report, 
 // Whether tables were put together without METADATA, and whether entries may be missing.
 bool bigtable_repair_report_is_metadata_lost(const bigtable_repair_report* report);
 bool bigtable_repair_report_has_losses(const bigtable_repair_report* report);
-// What was wrong: the number of findings; and of the one with this index the path of its file, and a
-// text that also has the rows that may be missing. If there are not so many: NULL.
+// What was wrong: the number of findings; and of the one with this index the path of its file, and
+// a text that also has the rows that may be missing. If there are not so many: NULL.
 size_t bigtable_repair_report_count(const bigtable_repair_report* report);
 const char* bigtable_repair_report_path(const bigtable_repair_report* report, size_t index,
                                         size_t* size);

@@ -402,7 +402,8 @@ absl::Status DamagedDatabase::ReadLogs(
     if (log.record.IsFlushed(other.last) || reach[log.server].flushed >= other.last) return false;
     return log.log.last < other.last;
   };
-  for (const auto& [_, log] : logs) {
+  for (const auto& entry : logs) {
+    const ServerLog& log = entry.second;
     const auto read = [&](RecordType type, SequenceNumber sequence, std::string_view payload) {
       return Deliver(log, type, sequence, payload, is_missing, deliver);
     };

