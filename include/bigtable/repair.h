@@ -75,7 +75,8 @@ struct RepairedTable {
   std::string name;
   uint64_t tablets = 0;
   uint64_t files = 0;  // SSTables
-  // Its schema was lost, and is one that the files suggest: its families, with default options.
+  // Its schema was lost, and is one that the files suggest: its families, with default options. Its
+  // name is the one that they state, or recovered_ID with the number of the table.
   bool has_new_schema = false;
 };
 
