@@ -117,8 +117,13 @@ TEST_P(SSTableSalvageTest, ADamagedBlockLosesItsEntriesAlone) {
     const SalvagedSSTable salvaged = Salvage(&info_);
     EXPECT_STATUS(kDataLoss, "", salvaged.damage);
     ASSERT_EQ(salvaged.gaps.size(), 1u);
+    ASSERT_TRUE(salvaged.gaps[0].last.has_value());
     ExpectGapsCoverLosses(salvaged);
     EXPECT_LT(found_.size(), entries_.size());
+    // The gap has nothing but what is missing.
+    for (const auto& [key, _] : found_) {
+      EXPECT_TRUE(key <= salvaged.gaps[0].after || key > *salvaged.gaps[0].last);
+    }
     // Blocks are of about the same size.
     EXPECT_GT(found_.size(), entries_.size() / 2);
   }
