@@ -2,14 +2,14 @@
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
     deleterow deletecolumn deleteallrows droprowrange lookup read count import ingest export
-    tablets metadata split merge move stats compact resume checkpoint backup backups restore restoretable sst verify log options'
+    tablets metadata split merge move stats compact resume checkpoint backup backups restore restoretable repair sst verify log options'
   local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
     case ${COMP_WORDS[i]} in
       # With the value that follows: what `bigtable ls` needs to find the same database.
       -d | --directory | -s | --server | --project | --instance | --app-profile | \
-        --root-certificates | --client-certificate | --client-key | --token-file)
+        --root-certificates | --client-certificate | --client-key | --token-file | --plugin)
         case ${COMP_WORDS[i]} in
           -d | --directory) server='' ;;
           -s | --server) server=${COMP_WORDS[i + 1]} ;;
@@ -25,7 +25,7 @@ _bigtable() {
       --tls | --plaintext | --google)
         place+=("${COMP_WORDS[i]}")
         ;;
-      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep | --keep-for)
+      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep | --keep-for | --target)
         ((++i))
         ;;
       -*) ;;
@@ -35,15 +35,15 @@ _bigtable() {
     esac
   done
   if [[ $word == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W '--help --version --directory --json --escapes --quiet
+    mapfile -t COMPREPLY < <(compgen -W '--help --version --directory --plugin --json --escapes --quiet
       --server --project --instance --app-profile --tls --root-certificates --client-certificate
       --client-key --token-file --plaintext --google --retry-for --resume --interval --count
-      --prometheus --entries --row --verify --description --delete --keep --keep-for --expired --oldest --move --trust' -- "$word")
+      --prometheus --entries --row --verify --description --delete --keep --keep-for --expired --target --oldest --move --trust' -- "$word")
     return
   fi
   case ${COMP_WORDS[COMP_CWORD - 1]} in
-    -d | --directory | --root-certificates | --client-certificate | --client-key | --token-file | \
-      --resume)
+    -d | --directory | --plugin | --root-certificates | --client-certificate | --client-key | --token-file | \
+      --resume | --target)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;
@@ -59,7 +59,7 @@ _bigtable() {
     sst:* | ingest:[1-9]* | import:1 | export:1)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       ;;
-    createtable:0 | stats:* | resume:* | metadata:* | verify:* | options:*) ;;
+    createtable:0 | stats:* | resume:* | metadata:* | verify:* | repair:* | options:*) ;;
     *:0)
       # A person waits: not long for a server that is not there.
       [[ -n $server || " ${place[*]} " == *' --google '* ]] && place+=(--retry-for 1s)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/plugin.h"
 #include "tools/session.h"
 #include "tools/status.h"
 #include "tools/text.h"
@@ -28,6 +29,7 @@ struct ParsedVerb {
 
 struct GlobalOptions {
   Session::Options session;
+  std::vector<std::string> plugins;
   bool escapes = false;
 };
 
@@ -102,6 +104,7 @@ absl::StatusOr<Arguments> ArgumentsOf(const ParsedVerb& parsed, const GlobalOpti
 // Runs the verb on the database that the options name.
 absl::Status RunVerb(const ParsedVerb& parsed, GlobalOptions global) {
   const Verb& verb = parsed.verb;
+  for (const std::string& plugin : global.plugins) TOOLS_RETURN_IF_ERROR(LoadPlugin(plugin));
   TOOLS_RETURN_IF_ERROR(SettleLocation(verb.needs_database, &global.session.location));
   if (global.session.location.is_server() && !verb.not_on_server.empty()) {
     const char* const remedy = !verb.needs_database ? ""
@@ -195,6 +198,10 @@ void AddGlobalOptions(CLI::App* app, GlobalOptions* global) {
   app->add_flag("-e,--escapes", global->escapes,
                 "Read escapes in rows, columns and values as they are printed: \\x00");
   app->add_flag("-q,--quiet", session.quiet, "Print no progress");
+  app->add_option("--plugin", global->plugins,
+                  "A shared library with operators, filters and policies; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   AddServerOptions(app, &session.location);
 }
 

@@ -6,7 +6,7 @@ std::vector<Verb> AllVerbs() {
   std::vector<Verb> all;
   for (const auto& group :
        {TableVerbs(), CellVerbs(), ReadVerbs(), TransferVerbs(), TabletVerbs(), OperateVerbs(),
-        BackupVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
+        BackupVerbs(), RepairVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

@@ -56,6 +56,7 @@ std::vector<Verb> ReadVerbs();      // read.cc
 std::vector<Verb> TransferVerbs();  // transfer.cc
 std::vector<Verb> OperateVerbs();   // operate.cc
 std::vector<Verb> BackupVerbs();    // backup.cc
+std::vector<Verb> RepairVerbs();    // repair.cc
 std::vector<Verb> TabletVerbs();    // tablets.cc
 std::vector<Verb> SSTableVerbs();   // sst.cc
 std::vector<Verb> LogVerbs();       // log.cc

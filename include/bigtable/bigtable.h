@@ -25,6 +25,7 @@
 #include "bigtable/prometheus.h"
 #include "bigtable/quota.h"
 #include "bigtable/read_modify_write.h"
+#include "bigtable/repair.h"
 #include "bigtable/row.h"
 #include "bigtable/row_key_sample.h"
 #include "bigtable/row_mutation.h"

@@ -85,6 +85,7 @@ typedef struct bigtable_tablets bigtable_tablets;
 typedef struct bigtable_backup_engine bigtable_backup_engine;
 typedef struct bigtable_backup_options bigtable_backup_options;
 typedef struct bigtable_backups bigtable_backups;
+typedef struct bigtable_repair_report bigtable_repair_report;
 typedef struct bigtable_transaction bigtable_transaction;
 typedef struct bigtable_write_batch bigtable_write_batch;
 typedef struct bigtable_write_options bigtable_write_options;
@@ -599,6 +600,26 @@ bigtable_error* bigtable_backup_engine_restore_table(
     bigtable_backup_engine* engine, uint64_t id, const char* table, size_t table_size,
     bigtable_database* database, const char* name, size_t name_size,
     const bigtable_backup_options* options, const bigtable_call_options* call);
+
+// Makes a database from what is left of a damaged one, on the machine's file system:
+// RepairDatabase. A NULL `target` is the directory with ".repaired" at its end.
+bigtable_error* bigtable_database_repair(const char* directory, size_t directory_size,
+                                         const char* target, size_t target_size,
+                                         const bigtable_call_options* options,
+                                         bigtable_repair_report** report);
+void bigtable_repair_report_free(bigtable_repair_report* report);
+// The directory of the repaired database, as long as the report.
+const char* bigtable_repair_report_target(const bigtable_repair_report* report, size_t* size);
+// Whether tables were put together without METADATA, and whether entries may be missing.
+bool bigtable_repair_report_is_metadata_lost(const bigtable_repair_report* report);
+bool bigtable_repair_report_has_losses(const bigtable_repair_report* report);
+// What was wrong: the number of findings; and of the one with this index the path of its file, and
+// a text that also has the rows that may be missing. If there are not so many: NULL.
+size_t bigtable_repair_report_count(const bigtable_repair_report* report);
+const char* bigtable_repair_report_path(const bigtable_repair_report* report, size_t index,
+                                        size_t* size);
+const char* bigtable_repair_report_problem(const bigtable_repair_report* report, size_t index,
+                                           size_t* size);
 
 // Minor compaction: everything that was written to the table before is in SSTables, durably.
 bigtable_error* bigtable_database_flush(bigtable_database* database, const char* table,

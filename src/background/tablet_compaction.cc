@@ -10,7 +10,10 @@ CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout,
   job.budget = environment.budget.get();
   job.new_file_number = [numbers = environment.file_numbers] { return numbers->Take(); };
   job.path_of = environment.path_of;
+  job.on_written = environment.on_file_written;
   job.group = layout.groups[group].options;
+  job.owner = SSTableOwner{layout.table_id, layout.name, layout.groups[group].id,
+                           layout.groups[group].name};
   job.retention =
       layout.RetentionOf(layout.groups[group].id, environment.snapshots->OldestTime(now));
   job.retention.now = now;

@@ -1,5 +1,6 @@
 #include "base/checksum.h"
 
+#include <memory>
 #include <xxhash.h>
 
 // The library's dispatching functions detect the processor's features, once, and use the widest
@@ -21,5 +22,24 @@ uint64_t Checksum(std::string_view bytes, uint64_t seed) {
 #endif
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
+
+struct RunningChecksum::State {
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> xxh{XXH3_createState()};
+};
+
+RunningChecksum::RunningChecksum(uint64_t seed) : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset_withSeed(state_->xxh.get(), seed);
+}
+
+RunningChecksum::~RunningChecksum() = default;
+
+void RunningChecksum::Add(std::string_view bytes) {
+  XXH3_64bits_update(state_->xxh.get(), bytes.data(), bytes.size());
+}
+
+uint64_t RunningChecksum::value() const { return XXH3_64bits_digest(state_->xxh.get()); }
 
 }  // namespace bigtable

@@ -22,7 +22,7 @@ struct ClusterCoordination {
   ClusterCoordination(FileSystem* file_system, const DatabaseDirectory& directory,
                       SequenceSource* sequences)
       : server_names(sequences),
-        small_files(file_system, directory.lock_service()),
+        small_files(file_system, directory.lock_service(), directory.copies_of_lock_service()),
         root(&small_files) {}
   ClusterCoordination(const ClusterCoordination&) = delete;
   ClusterCoordination& operator=(const ClusterCoordination&) = delete;

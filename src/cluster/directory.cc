@@ -14,6 +14,10 @@ std::string DatabaseDirectory::sstable(uint64_t number) const {
   return absl::StrFormat("%s/%08d.sst", sstables(), number);
 }
 
+std::string DatabaseDirectory::copy_of_sstable(uint64_t number) const {
+  return absl::StrFormat("%s/%08d.sst", copies(), number);
+}
+
 std::optional<uint64_t> DatabaseDirectory::SSTableNumber(std::string_view name) {
   uint64_t number = 0;
   const char* const end = name.data() + name.size();

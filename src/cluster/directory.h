@@ -10,6 +10,8 @@
 //   log/NAME/                   its commit log (commitlog/)
 //   sorted/NAME-MASTER/         the sorted log, while its tablets are loaded (recovery/dead_log.h)
 //   sst/NUMBER.sst              the SSTables of all tables (sstable/)
+//   copies/NUMBER.sst           the same of METADATA once more (cluster/metadata_copies.h)
+//   copies/lockservice/...      and the files of lockservice, except servers (small_files.h)
 #ifndef BIGTABLE_CLUSTER_DIRECTORY_H_
 #define BIGTABLE_CLUSTER_DIRECTORY_H_
 
@@ -34,6 +36,9 @@ class DatabaseDirectory {
   std::string sorted_logs() const { return path_ + "/sorted"; }
   std::string sstables() const { return path_ + "/sst"; }
   std::string sstable(uint64_t number) const;
+  std::string copies() const { return path_ + "/copies"; }
+  std::string copy_of_sstable(uint64_t number) const;
+  std::string copies_of_lock_service() const { return copies() + "/lockservice"; }
 
   // The number of an SSTable's file name; nothing for other names.
   static std::optional<uint64_t> SSTableNumber(std::string_view name);

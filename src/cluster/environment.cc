@@ -44,7 +44,14 @@ absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
                       OpenDirectory(storage.directory, options, &coordination.root));
   BT_ASSIGN_OR_RETURN(
       coordination.lock_service,
-      LocalLockService::Open(storage.file_system, storage.directory.lock_service(), SteadyClock()));
+      LocalLockService::Open(
+          storage.file_system, storage.directory.lock_service(), SteadyClock(),
+          {.directory = storage.directory.copies_of_lock_service(),
+           .may_write = !options.read_only,
+           .on_use = [log = &opened->info_log](std::string_view name, const absl::Status& damage) {
+             log->Warning("file ", name,
+                          " of the lock service was read from its copy: ", ToStd(damage.message()));
+           }}));
   BT_ASSIGN_OR_RETURN(coordination.session,
                       coordination.lock_service->OpenSession(
                           {.owner = "cluster", .lease = absl::InfiniteDuration()}));
@@ -67,6 +74,10 @@ absl::StatusOr<std::unique_ptr<ClusterEnvironment>> ClusterEnvironment::Open(
                                                  &batches.log_sync);
   BT_RETURN_IF_ERROR(opened->StartNumbers());
   BT_RETURN_IF_ERROR(coordination.root.Load());
+  if (const absl::Status damage = coordination.root.damage(); !damage.ok()) {
+    opened->info_log.Warning("the state of METADATA's root tablet was read from its copy: ",
+                             ToStd(damage.message()));
+  }
   return opened;
 }
 
@@ -78,6 +89,8 @@ absl::Status ClusterEnvironment::StartNumbers() {
       storage.file_numbers.AdvanceTo(*number);
     }
   }
+  BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> copies, storage.metadata_copies.List());
+  for (const uint64_t number : copies) storage.file_numbers.AdvanceTo(number);
   ServerDirectory servers(storage.file_system, coordination.session.get(), storage.directory);
   BT_RETURN_IF_ERROR(servers.Load());
   coordination.server_names.StartAfter(servers.last_number());

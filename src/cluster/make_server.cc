@@ -43,11 +43,12 @@ TabletServerOptions OptionsOf(ClusterEnvironment& environment, ServerRole role) 
 }
 
 // The last tablet to drop its reference to a file deletes the file.
-void ReleaseFile(ClusterStorage* storage, InfoLog* info_log, uint64_t number) {
+void ReleaseFile(ClusterStorage* storage, InfoLog* info_log, uint64_t number, bool has_copy) {
   if (!storage->shared_files.Release(number)) return;
-  storage->leases.Remove([storage, info_log, number] {
+  storage->leases.Remove([storage, info_log, number, has_copy] {
     // The sweep may have removed the file meanwhile.
-    const absl::Status removed = storage->files->Remove(storage->directory.sstable(number));
+    absl::Status removed = storage->files->Remove(storage->directory.sstable(number));
+    if (has_copy && removed.ok()) removed = storage->metadata_copies.Remove(number);
     if (removed.ok() || absl::IsNotFound(removed)) return;
     info_log->Warning("an obsolete SSTable was not removed: ", ToStd(removed.message()));
   });
@@ -92,10 +93,18 @@ std::unique_ptr<TabletServer> MakeTabletServer(
   of_tablets.target_file_size = environment->live.target_file_size;
   of_tablets.file_numbers = &storage->file_numbers;
   of_tablets.path_of = [storage](uint64_t number) { return storage->directory.sstable(number); };
+  if (metadata) {
+    of_tablets.path_of = [storage](uint64_t number) {
+      return storage->metadata_copies.PathOf(number);
+    };
+    of_tablets.on_file_written = [storage](uint64_t number) {
+      return storage->metadata_copies.Keep(number);
+    };
+  }
   if (!metadata) of_tablets.on_version = [quotas] { quotas->MarkChanged(); };
   of_tablets.attest_commits = std::move(attest_commits);
-  of_tablets.remove_file = [storage, info_log](uint64_t number) {
-    ReleaseFile(storage, info_log, number);
+  of_tablets.remove_file = [storage, info_log, metadata](uint64_t number) {
+    ReleaseFile(storage, info_log, number, metadata);
   };
   return std::make_unique<TabletServer>(options, std::move(of_tablets), &environment->sequences,
                                         info_log, [background] { background->Wake(); });

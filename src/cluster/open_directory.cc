@@ -17,9 +17,9 @@ namespace {
 
 // What may be in a directory that is to become a database: what an opening makes there before there
 // is one, so that one that was interrupted can be made again; and what a new file system has.
-constexpr std::array<std::string_view, 12> kAllowedNames = {
-    "LOCK", "LOG", "LOG.old", "OPTIONS",    "OPTIONS~",    "lockservice",
-    "log",  "sst", "sorted",  "lost+found", "aquota.user", "aquota.group"};
+constexpr std::array<std::string_view, 13> kAllowedNames = {
+    "LOCK", "LOG",    "LOG.old", "OPTIONS",    "OPTIONS~",    "lockservice", "log",
+    "sst",  "sorted", "copies",  "lost+found", "aquota.user", "aquota.group"};
 
 bool IsForeign(std::string_view name) {
   return !name.starts_with('.') &&
@@ -28,11 +28,13 @@ bool IsForeign(std::string_view name) {
 
 // Whether there is a database. An error if that cannot be determined.
 absl::StatusOr<bool> HasRoot(const DatabaseDirectory& directory, FileSystem* file_system) {
-  const absl::Status found =
-      file_system->FileSize(Cat(directory.lock_service(), "/", RootTablet::kFile)).status();
-  if (absl::IsNotFound(found)) return false;
-  BT_RETURN_IF_ERROR(found);
-  return true;
+  for (const std::string& path : {directory.lock_service(), directory.copies_of_lock_service()}) {
+    const absl::Status found = file_system->FileSize(Cat(path, "/", RootTablet::kFile)).status();
+    if (absl::IsNotFound(found)) continue;
+    BT_RETURN_IF_ERROR(found);
+    return true;
+  }
+  return false;
 }
 
 // An SSTable without a root would be swept as garbage.

@@ -132,6 +132,9 @@ absl::Status ServerHost::OpenAndServe(MasterEpoch master, const TableLayout& lay
   std::string location;
   BT_ASSIGN_OR_RETURN(const TabletState state, ReadState(id, &location));
   parts_.sequences->AdvanceTo(LargestSequence(state));
+  if (role_ != ServerRole::kUser) {
+    parts_.storage->metadata_copies.Check(state, parts_.read_only, parts_.info_log);
+  }
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,
                       Tablet::Open(server_->environment(), parts_.layouts->Share(layout), state));
   BT_RETURN_IF_ERROR(Recover(tablet, logs));

@@ -10,6 +10,7 @@
 #include "bigtable/options.h"
 
 #include "cluster/directory.h"
+#include "cluster/metadata_copies.h"
 #include "filesystem/file_pool.h"
 #include "sstable/open_tables.h"
 #include "tablet/file_leases.h"
@@ -39,7 +40,8 @@ struct ClusterStorage {
         file_system(options.file_system),
         own_files(shared == nullptr ? std::make_unique<OpenFiles>(file_system, options) : nullptr),
         files(shared == nullptr ? own_files->pool : shared->pool),
-        open_tables(shared == nullptr ? own_files->tables : shared->tables) {}
+        open_tables(shared == nullptr ? own_files->tables : shared->tables),
+        metadata_copies(file_system, directory) {}
   ClusterStorage(const ClusterStorage&) = delete;
   ClusterStorage& operator=(const ClusterStorage&) = delete;
 
@@ -53,6 +55,7 @@ struct ClusterStorage {
   const std::unique_ptr<OpenFiles> own_files;  // null: they are shared
   const std::shared_ptr<FilePool> files;
   OpenTables& open_tables;
+  MetadataCopies metadata_copies;
 };
 
 }  // namespace bigtable

@@ -64,6 +64,7 @@ class Outputs {
     paths_.push_back(path);
     writer_.emplace(std::move(file), std::move(path), number, job_->group);
     if (job_->budget != nullptr) writer_->ChargeTo(job_->budget);
+    if (job_->owner.has_value()) writer_->SetOwner(*job_->owner);
     writer_->SetOldestDeletion(job_->oldest_deletion);
     return absl::OkStatus();
   }
@@ -73,7 +74,8 @@ class Outputs {
     BT_ASSIGN_OR_RETURN(SSTableInfo info, writer_->Finish());
     infos_.push_back(std::move(info));
     writer_.reset();
-    return absl::OkStatus();
+    return job_->on_written != nullptr ? job_->on_written(infos_.back().file_number)
+                                       : absl::OkStatus();
   }
 
   const CompactionJob* const job_;

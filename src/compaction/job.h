@@ -7,10 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "bigtable/file_system.h"
@@ -21,6 +23,7 @@
 #include "base/entry_cursor.h"
 #include "compaction/rate_limiter.h"
 #include "retention/retention.h"
+#include "sstable/properties.h"
 #include "sstable/sstable_info.h"
 
 namespace bigtable {
@@ -32,7 +35,11 @@ struct CompactionJob {
   std::function<uint64_t()> new_file_number;
   std::function<std::string(uint64_t)> path_of;
 
+  // Called for each file once it is complete and synced. Its error ends the job. May be null.
+  std::function<absl::Status(uint64_t number)> on_written = nullptr;
+
   LocalityGroup group;
+  std::optional<SSTableOwner> owner = std::nullopt;  // of the files
   Retention retention;
   bool major = false;
   // A file ends at the end of a row once it has this size, at the end of a column at twice the

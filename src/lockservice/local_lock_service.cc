@@ -48,9 +48,10 @@ absl::Time JeopardyBegin(const LocalSessionState& session) {
 
 absl::StatusOr<std::unique_ptr<LocalLockService>> LocalLockService::Open(FileSystem* file_system,
                                                                          std::string directory,
-                                                                         Clock* clock) {
+                                                                         Clock* clock,
+                                                                         SmallFileCopies copies) {
   std::unique_ptr<LocalLockService> service(
-      new LocalLockService(file_system, std::move(directory), clock));
+      new LocalLockService(file_system, std::move(directory), clock, std::move(copies)));
   const LimitedMutexLock files(&service->files_mutex_);
   BT_RETURN_IF_ERROR(service->files_.Load());
   return service;

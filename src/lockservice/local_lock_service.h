@@ -65,9 +65,10 @@ class LocalLockService final : public LockService {
 
   // Files are below `directory`, whose parent exists; nothing is created before the first write.
   // File system and clock must outlive the service. DataLoss: the generation counter is damaged.
+  // `copies`: whether there is a second copy of each file (small_files.h).
   static absl::StatusOr<std::unique_ptr<LocalLockService>> Open(FileSystem* file_system,
-                                                                std::string directory,
-                                                                Clock* clock);
+                                                                std::string directory, Clock* clock,
+                                                                SmallFileCopies copies = {});
 
   absl::StatusOr<std::unique_ptr<LockSession>> OpenSession(LockSessionOptions options) override;
 
@@ -85,8 +86,9 @@ class LocalLockService final : public LockService {
   friend class LocalLockSession;
   using NameSet = std::set<std::string, std::less<>>;
 
-  LocalLockService(FileSystem* file_system, std::string directory, Clock* clock)
-      : clock_(clock), files_(file_system, std::move(directory)) {}
+  LocalLockService(FileSystem* file_system, std::string directory, Clock* clock,
+                   SmallFileCopies copies)
+      : clock_(clock), files_(file_system, std::move(directory), std::move(copies)) {}
 
   // The calls of LockSession, each on behalf of a session. Names have been checked.
   absl::Status KeepAlive(LocalSessionState* session);

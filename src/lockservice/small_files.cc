@@ -1,5 +1,6 @@
 #include "lockservice/small_files.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/checksum.h"
@@ -16,6 +17,7 @@ constexpr uint32_t kVersionWithoutGeneration = 1;
 constexpr size_t kChecksumOffset = 8 + 4;
 constexpr size_t kHeaderSize = kChecksumOffset + 8;  // common to all versions
 constexpr std::string_view kTemporary = "~";
+constexpr std::string_view kWithoutCopies = "servers/";
 
 // The checksum covers the version, so that a file of format 1 is not taken for one of format 2,
 // whose first bytes after the header have another meaning.
@@ -40,8 +42,27 @@ absl::StatusOr<std::string> SmallFiles::Read(std::string_view name) const {
   return std::move(file.contents);
 }
 
+bool SmallFiles::HasCopy(std::string_view name) const {
+  return !copies_.empty() && !name.starts_with(kWithoutCopies);
+}
+
 absl::StatusOr<SmallFile> SmallFiles::ReadWithGeneration(std::string_view name) const {
-  const std::string path = PathOf(name);
+  absl::StatusOr<SmallFile> file = ReadAt(PathOf(name), name);
+  // An unknown version may be damage, too: who writes later versions writes both files.
+  const bool may_have_copy = absl::IsDataLoss(file.status()) || absl::IsNotFound(file.status()) ||
+                             absl::IsFailedPrecondition(file.status());
+  if (!may_have_copy || !HasCopy(name)) return file;
+  absl::StatusOr<SmallFile> copy = ReadAt(Cat(copies_, "/", name), name);
+  if (copy.ok()) {
+    copy->damage = file.status();
+    return copy;
+  }
+  // There is a copy, so there was a file.
+  const bool was_there = absl::IsNotFound(file.status()) && absl::IsDataLoss(copy.status());
+  return was_there ? copy : file;
+}
+
+absl::StatusOr<SmallFile> SmallFiles::ReadAt(const std::string& path, std::string_view name) const {
   BT_ASSIGN_OR_RETURN(const std::string bytes, file_system_->ReadFile(path));
   if (bytes.size() < kHeaderSize || !bytes.starts_with(kMagic)) {
     return absl::DataLossError(Cat(path, ": at offset 0: not a file of the lock service"));
@@ -72,7 +93,6 @@ absl::StatusOr<SmallFile> SmallFiles::ReadWithGeneration(std::string_view name) 
 
 absl::Status SmallFiles::Write(std::string_view name, std::string_view contents,
                                uint64_t generation) {
-  BT_RETURN_IF_ERROR(CreateDirectories(name));
   std::string body;
   AppendFixed64(&body, generation);
   body.append(contents);
@@ -80,8 +100,23 @@ absl::Status SmallFiles::Write(std::string_view name, std::string_view contents,
   AppendFixed32(&bytes, kFormatVersion);
   AppendFixed64(&bytes, ChecksumOf(name, kFormatVersion, body));
   bytes.append(body);
+  if (!HasCopy(name)) return WriteAt(directory_, name, bytes);
+  BT_RETURN_IF_ERROR(WriteAt(copies_, name, bytes));
+  absl::Status written = WriteAt(directory_, name, bytes);
+  // Better no copy than one of what may not have been written.
+  if (!written.ok()) RemoveAt(Cat(copies_, "/", name)).IgnoreError();
+  return written;
+}
 
-  const std::string path = PathOf(name);
+absl::Status SmallFiles::Restore(std::string_view name) {
+  BT_ASSIGN_OR_RETURN(const std::string bytes, file_system_->ReadFile(Cat(copies_, "/", name)));
+  return WriteAt(directory_, name, bytes);
+}
+
+absl::Status SmallFiles::WriteAt(const std::string& directory, std::string_view name,
+                                 std::string_view bytes) const {
+  BT_RETURN_IF_ERROR(CreateDirectories(directory, name));
+  const std::string path = Cat(directory, "/", name);
   const std::string temporary = Cat(path, kTemporary);
   BT_ASSIGN_OR_RETURN(auto file, file_system_->NewWritableFile(temporary));
   BT_RETURN_IF_ERROR(file->Append(bytes));
@@ -92,21 +127,37 @@ absl::Status SmallFiles::Write(std::string_view name, std::string_view contents,
 }
 
 absl::Status SmallFiles::Remove(std::string_view name) {
-  const std::string path = PathOf(name);
+  if (!HasCopy(name)) return RemoveAt(PathOf(name));
+  const absl::Status copy = RemoveAt(Cat(copies_, "/", name));
+  if (!copy.ok() && !absl::IsNotFound(copy)) return copy;
+  const absl::Status removed = RemoveAt(PathOf(name));
+  return copy.ok() && absl::IsNotFound(removed) ? absl::OkStatus() : removed;
+}
+
+absl::Status SmallFiles::RemoveAt(const std::string& path) const {
   BT_RETURN_IF_ERROR(file_system_->RemoveFile(path));
   return file_system_->SyncDirectory(ParentOf(path));
 }
 
 bool SmallFiles::Exists(std::string_view name) const {
-  return file_system_->FileExists(PathOf(name));
+  return file_system_->FileExists(PathOf(name)) ||
+         (HasCopy(name) && file_system_->FileExists(Cat(copies_, "/", name)));
 }
 
 absl::StatusOr<std::vector<std::string>> SmallFiles::List(std::string_view directory) const {
-  const std::string path = PathOf(directory);
-  absl::StatusOr<std::vector<std::string>> names = file_system_->ListDirectory(path);
-  if (absl::IsNotFound(names.status())) return std::vector<std::string>();
-  BT_RETURN_IF_ERROR(names.status());
   std::vector<std::string> files;
+  BT_RETURN_IF_ERROR(ListAt(PathOf(directory), &files));
+  if (!HasCopy(Cat(directory, "/"))) return files;
+  BT_RETURN_IF_ERROR(ListAt(directory.empty() ? copies_ : Cat(copies_, "/", directory), &files));
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+absl::Status SmallFiles::ListAt(const std::string& path, std::vector<std::string>* files) const {
+  absl::StatusOr<std::vector<std::string>> names = file_system_->ListDirectory(path);
+  if (absl::IsNotFound(names.status())) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(names.status());
   for (std::string& child : *names) {
     if (child.ends_with(kTemporary)) continue;
     const absl::Status status = file_system_->FileSize(Cat(path, "/", child)).status();
@@ -117,24 +168,29 @@ absl::StatusOr<std::vector<std::string>> SmallFiles::List(std::string_view direc
       continue;
     }
     BT_RETURN_IF_ERROR(status);
-    files.push_back(std::move(child));
+    files->push_back(std::move(child));
   }
-  return files;
+  return absl::OkStatus();
 }
 
-absl::Status SmallFiles::CreateDirectories(std::string_view name) {
-  std::string path = directory_;
+absl::Status SmallFiles::CreateDirectories(const std::string& directory,
+                                           std::string_view name) const {
+  if (directory == copies_) BT_RETURN_IF_ERROR(CreateDirectory(std::string(ParentOf(directory))));
+  std::string path = directory;
   std::string_view rest = name;
   while (true) {
-    if (!file_system_->FileExists(path)) {
-      BT_RETURN_IF_ERROR(file_system_->CreateDirectory(path));
-      BT_RETURN_IF_ERROR(file_system_->SyncDirectory(ParentOf(path)));
-    }
+    BT_RETURN_IF_ERROR(CreateDirectory(path));
     const size_t slash = rest.find('/');
     if (slash == std::string_view::npos) return absl::OkStatus();
     path = Cat(path, "/", rest.substr(0, slash));
     rest.remove_prefix(slash + 1);
   }
+}
+
+absl::Status SmallFiles::CreateDirectory(const std::string& path) const {
+  if (file_system_->FileExists(path)) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(file_system_->CreateDirectory(path));
+  return file_system_->SyncDirectory(ParentOf(path));
 }
 
 }  // namespace bigtable

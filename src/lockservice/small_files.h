@@ -17,6 +17,12 @@
 // Worked example: "root" with generation 7 and contents "x" is 29 bytes: "BTSMALLF", 02 00 00 00,
 // XXH3 of "root\0", 02 00 00 00, 07 00 00 00 00 00 00 00, "x"; 07 00 00 00 00 00 00 00, 78.
 //
+// A second copy of each file may be kept in a directory of its own, under the same name, so that
+// one damaged or missing file loses nothing. It is written before the file, and removed before it,
+// each time durably: so the copy is the same as the file, or that of a write which has not ended.
+// It is read if the file is damaged or missing. Files in `servers/` have none: they come and go
+// with each opening, and a repair does without them.
+//
 // Format 1 had no generation, and a checksum of the name, a zero byte and the contents. Such files
 // can be read, with the generation kUnknownGeneration; they are no longer written.
 #ifndef BIGTABLE_LOCKSERVICE_SMALL_FILES_H_
@@ -38,6 +44,7 @@ namespace bigtable {
 struct SmallFile {
   std::string contents;
   uint64_t generation = 0;
+  absl::Status damage;  // not OK: the file's error, and this was read from its copy
 };
 
 // Thread-safe, if no two threads write the same file at a time.
@@ -47,15 +54,20 @@ class SmallFiles {
   static constexpr uint64_t kUnknownGeneration = 1;
 
   // The files are in `directory`; its parent exists. Nothing is created before the first write.
-  SmallFiles(FileSystem* file_system, std::string directory)
-      : file_system_(file_system), directory_(std::move(directory)) {}
+  // Copies are kept in the directory `copies`, if that is not empty; its parent need not exist, but
+  // the parent of that.
+  SmallFiles(FileSystem* file_system, std::string directory, std::string copies = {})
+      : file_system_(file_system), directory_(std::move(directory)), copies_(std::move(copies)) {}
 
   // NotFound; DataLoss: the bytes are damaged; FailedPrecondition: they are of a later format.
+  // Of a file whose copy is sound neither of the first two.
   absl::StatusOr<std::string> Read(std::string_view name) const;
   absl::StatusOr<SmallFile> ReadWithGeneration(std::string_view name) const;
-  // Creates or replaces a file, durably. Creates its directory if needed.
+  // Creates or replaces a file and its copy, durably. Creates its directory if needed.
   absl::Status Write(std::string_view name, std::string_view contents,
                      uint64_t generation = kUnknownGeneration);
+  // Writes a file again from its copy.
+  absl::Status Restore(std::string_view name);
   // Durable. NotFound.
   absl::Status Remove(std::string_view name);
   bool Exists(std::string_view name) const;
@@ -66,10 +78,18 @@ class SmallFiles {
   std::string PathOf(std::string_view name) const;
 
  private:
-  absl::Status CreateDirectories(std::string_view name);
+  bool HasCopy(std::string_view name) const;
+  absl::StatusOr<SmallFile> ReadAt(const std::string& path, std::string_view name) const;
+  absl::Status WriteAt(const std::string& directory, std::string_view name,
+                       std::string_view bytes) const;
+  absl::Status RemoveAt(const std::string& path) const;
+  absl::Status ListAt(const std::string& path, std::vector<std::string>* files) const;
+  absl::Status CreateDirectories(const std::string& directory, std::string_view name) const;
+  absl::Status CreateDirectory(const std::string& path) const;
 
   FileSystem* const file_system_;
   const std::string directory_;
+  const std::string copies_;
 };
 
 }  // namespace bigtable

@@ -13,16 +13,25 @@ std::string_view ParentOf(std::string_view path) { return path.substr(0, path.rf
 
 }  // namespace
 
-VersionedFiles::VersionedFiles(FileSystem* file_system, std::string directory)
-    : file_system_(file_system), files_(file_system, std::move(directory)), counter_(&files_) {}
+VersionedFiles::VersionedFiles(FileSystem* file_system, std::string directory,
+                               SmallFileCopies copies)
+    : file_system_(file_system),
+      copies_(std::move(copies)),
+      files_(file_system, std::move(directory), copies_.directory),
+      counter_(&files_) {}
 
 absl::StatusOr<std::optional<LockServiceFile>> VersionedFiles::Find(std::string_view name) {
   BT_ASSIGN_OR_RETURN(const bool there, MakeDurable(LockDirectoryOf(name)));
-  if (!there) return std::nullopt;
+  if (!there && !files_.Exists(name)) return std::nullopt;
   absl::StatusOr<SmallFile> file = files_.ReadWithGeneration(name);
   if (absl::IsNotFound(file.status())) return std::nullopt;
   if (absl::IsFailedPrecondition(file.status()) && IsDirectory(name)) return std::nullopt;
   BT_RETURN_IF_ERROR(file.status());
+  if (!file->damage.ok()) {
+    if (copies_.on_use != nullptr) copies_.on_use(name, file->damage);
+    // If this fails, the copy stays, and is read again.
+    if (copies_.may_write) files_.Restore(name).IgnoreError();
+  }
   if (file->generation > counter_.bound()) {
     return absl::DataLossError(Cat(files_.PathOf(name), ": has generation ", file->generation,
                                    "; according to ", files_.PathOf(GenerationCounter::kFile),
@@ -33,7 +42,7 @@ absl::StatusOr<std::optional<LockServiceFile>> VersionedFiles::Find(std::string_
 
 absl::StatusOr<std::vector<std::string>> VersionedFiles::List(std::string_view directory) {
   BT_ASSIGN_OR_RETURN(const bool there, MakeDurable(directory));
-  if (!there) return std::vector<std::string>();
+  if (!there && copies_.directory.empty()) return std::vector<std::string>();
   BT_ASSIGN_OR_RETURN(std::vector<std::string> names, files_.List(directory));
   if (directory.empty()) std::erase(names, GenerationCounter::kFile);
   return names;

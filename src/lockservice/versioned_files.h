@@ -29,11 +29,20 @@
 
 namespace bigtable {
 
+// The copies of files (small_files.h). Plain value.
+struct SmallFileCopies {
+  std::string directory = {};  // empty: there are none
+  // A file that was read from its copy is written again.
+  bool may_write = true;
+  // Called for each of these.
+  std::function<void(std::string_view name, const absl::Status& damage)> on_use = nullptr;
+};
+
 // One thread at a time, and the only writer of the directory. Names must be valid (file_name.h).
 class VersionedFiles {
  public:
   // Arguments as of SmallFiles.
-  VersionedFiles(FileSystem* file_system, std::string directory);
+  VersionedFiles(FileSystem* file_system, std::string directory, SmallFileCopies copies = {});
 
   // Called once, before anything else.
   absl::Status Load() { return counter_.Load(); }
@@ -61,6 +70,7 @@ class VersionedFiles {
   bool IsDirectory(std::string_view name) const;
 
   FileSystem* const file_system_;
+  const SmallFileCopies copies_;
   SmallFiles files_;
   GenerationCounter counter_;
   // Directories that are durable, with everything in them.

@@ -43,6 +43,11 @@ absl::Status Sweeper::SweepFiles(const CallLimits& limits) {
     const absl::Status removed = storage_->files->Remove(directory.sstable(*number));
     if (!removed.ok() && !absl::IsNotFound(removed)) return removed;
   }
+  BT_ASSIGN_OR_RETURN(const std::vector<uint64_t> copies, storage_->metadata_copies.List());
+  for (const uint64_t number : copies) {
+    if (number > settled || named.contains(number) || storage_->leases.is_held()) continue;
+    BT_RETURN_IF_ERROR(storage_->metadata_copies.Remove(number));
+  }
   return absl::OkStatus();
 }
 

@@ -15,15 +15,21 @@ absl::Status RootTablet::Create() {
 }
 
 absl::Status RootTablet::Load() {
-  BT_ASSIGN_OR_RETURN(const std::string bytes, files_->Read(kFile));
-  absl::StatusOr<RootState> root = DecodeRoot(bytes);
+  BT_ASSIGN_OR_RETURN(const SmallFile file, files_->ReadWithGeneration(kFile));
+  absl::StatusOr<RootState> root = DecodeRoot(file.contents);
   if (!root.ok()) {
     return absl::Status(root.status().code(),
                         Cat("the root tablet's file: ", ToStd(root.status().message())));
   }
   MutexLock lock(&mutex_);
   root_ = *std::move(root);
+  damage_ = file.damage;
   return absl::OkStatus();
+}
+
+absl::Status RootTablet::damage() const {
+  MutexLock lock(&mutex_);
+  return damage_;
 }
 
 TabletState RootTablet::state() const {

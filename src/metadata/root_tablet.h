@@ -33,6 +33,9 @@ class RootTablet final : public TabletStore {
   absl::Status Create();
   // Errors of SmallFiles::Read; DataLoss.
   absl::Status Load();
+  // Not OK: Load has read the file's copy, because of this error of the file. SetServer writes
+  // both.
+  absl::Status damage() const;
   TabletState state() const;
   // The server that has the root tablet, or had it last; "" if none ever had.
   std::string server() const;
@@ -54,6 +57,7 @@ class RootTablet final : public TabletStore {
   SmallFiles* const files_;
   mutable Mutex mutex_;
   RootState root_ ABSL_GUARDED_BY(mutex_);
+  absl::Status damage_ ABSL_GUARDED_BY(mutex_);
   std::vector<TabletState> perhaps_ ABSL_GUARDED_BY(mutex_);  // states of failed commits
 };
 

@@ -26,6 +26,7 @@ enum Tag : uint64_t {
   kDictionarySize = 9,
   kBytes = 10,
   kKindCounts = 11,
+  kOwner = 13,
 };
 
 void AppendField(std::string* out, Tag tag, std::string_view bytes) {
@@ -80,6 +81,15 @@ bool DecodeField(uint64_t tag, Decoder* field, SSTableProperties* to) {
         to->kinds[kind] = field->Varint();
       }
       return true;
+    case kOwner: {
+      SSTableOwner& owner = to->owner.emplace();
+      owner.table_id = field->Varint();
+      owner.table = field->LengthPrefixed();
+      const uint64_t group_id = field->Varint();
+      owner.group_id = static_cast<uint32_t>(group_id);
+      owner.group = field->LengthPrefixed();
+      return group_id <= UINT32_MAX;
+    }
     default:
       return true;
   }
@@ -98,6 +108,7 @@ uint64_t SSTableProperties::Count(EntryCount as) const {
 size_t SSTableProperties::memory() const {
   constexpr size_t kNode = 64;  // of a map, and the allocator's overhead
   size_t bytes = info.smallest_key.capacity() + info.largest_key.capacity();
+  if (owner.has_value()) bytes += owner->table.capacity() + owner->group.capacity();
   for (const auto& [name, counts] : families) {
     bytes += kNode + sizeof counts + sizeof name + name.capacity();
   }
@@ -131,6 +142,13 @@ void SSTableProperties::EncodeTo(std::string* out) const {
   bytes.clear();
   for (size_t kind = 1; kind < kinds.size(); ++kind) AppendVarint64(&bytes, kinds[kind]);
   AppendField(out, kKindCounts, bytes);
+  if (!owner.has_value()) return;
+  bytes.clear();
+  AppendVarint64(&bytes, owner->table_id);
+  AppendLengthPrefixed(&bytes, owner->table);
+  AppendVarint64(&bytes, owner->group_id);
+  AppendLengthPrefixed(&bytes, owner->group);
+  AppendField(out, kOwner, bytes);
 }
 
 absl::StatusOr<SSTableProperties> SSTableProperties::Decode(std::string_view bytes) {

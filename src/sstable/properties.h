@@ -16,6 +16,9 @@
 //    10 | varint: bytes of all keys; varint: bytes of all values
 //    11 | for each EntryKind from 1 on, a varint: the number of its entries
 //    12 | reserved: offset of the block of range deletions
+//    13 | whose file it is: varint table id; the table's name, length first; varint group id; the
+//       | group's name, length first. The names are those of the time when the file was written.
+//       | Files that no table has written, and those of older programs, are without it
 //
 // Worked example, tag 2 for kZstd: 02 01 01.
 #ifndef BIGTABLE_SSTABLE_PROPERTIES_H_
@@ -24,6 +27,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +40,17 @@
 #include "sstable/sstable_info.h"
 
 namespace bigtable {
+
+// The table and the locality group for which a file was written. Only a repair needs it (repair/):
+// whoever opens a database finds that in METADATA. Plain value.
+struct SSTableOwner {
+  uint64_t table_id = 0;
+  std::string table;
+  uint32_t group_id = 0;
+  std::string group;
+
+  friend bool operator==(const SSTableOwner&, const SSTableOwner&) = default;
+};
 
 // Plain value.
 struct SSTableProperties {
@@ -60,6 +75,7 @@ struct SSTableProperties {
   uint64_t value_bytes = 0;
   std::array<uint64_t, kKinds> kinds{};  // by EntryKind
   std::map<std::string, FamilyCounts, std::less<>> families;
+  std::optional<SSTableOwner> owner = std::nullopt;
 
   // The number of entries whose kind is counted as `as`.
   uint64_t Count(EntryCount as) const;

@@ -45,6 +45,7 @@ class SSTableBuilder::Impl {
   }
 
   void SetOldestDeletion(int64_t micros) { oldest_deletion_ = micros; }
+  void SetOwner(SSTableOwner owner) { owner_ = std::move(owner); }
 
   absl::Status Add(std::string_view key, std::string_view value) {
     if (status_.ok()) status_ = AddEntry(key, value);
@@ -168,6 +169,7 @@ class SSTableBuilder::Impl {
       BT_ASSIGN_OR_RETURN(footer.filter, blocks_.AddSection(lines));
     }
     BT_ASSIGN_OR_RETURN(footer.dictionary, blocks_.AddDictionary());
+    properties.owner = owner_;
     std::string bytes;
     properties.EncodeTo(&bytes);
     BT_ASSIGN_OR_RETURN(footer.properties, blocks_.AddSection(bytes));
@@ -185,6 +187,7 @@ class SSTableBuilder::Impl {
   const LocalityGroup group_;
   const uint64_t identity_;
   int64_t oldest_deletion_ = 0;
+  std::optional<SSTableOwner> owner_;
   BlockWriter blocks_;
   BlockBuilder block_;
   uint64_t finished_blocks_ = 0;
@@ -210,6 +213,8 @@ SSTableBuilder::~SSTableBuilder() = default;
 void SSTableBuilder::ChargeTo(MemoryBudget* budget) { impl_->ChargeTo(budget); }
 
 void SSTableBuilder::SetOldestDeletion(int64_t micros) { impl_->SetOldestDeletion(micros); }
+
+void SSTableBuilder::SetOwner(SSTableOwner owner) { impl_->SetOwner(std::move(owner)); }
 
 absl::Status SSTableBuilder::Add(std::string_view key, std::string_view value) {
   return impl_->Add(key, value);

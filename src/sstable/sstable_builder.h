@@ -60,6 +60,9 @@ class SSTableBuilder {
   // What SSTableInfo::oldest_deletion is if there is a deletion among the entries.
   void SetOldestDeletion(int64_t micros);
 
+  // For which table the file is; not called: for none.
+  void SetOwner(SSTableOwner owner);
+
   // Adds an entry. Internal if `key` is not well formed or not above the last one, or if `value`
   // does not fit into a block. After an error every further call returns the same error.
   absl::Status Add(std::string_view key, std::string_view value);

@@ -28,6 +28,7 @@ absl::Status SSTableSeries::Begin() {
   BT_ASSIGN_OR_RETURN(auto writable, options_.create(file.path));
   builder_ =
       std::make_unique<SSTableBuilder>(std::move(writable), file.path, file.number, options_.group);
+  if (options_.owner.has_value()) builder_->SetOwner(*options_.owner);
   if (options_.budget != nullptr) builder_->ChargeTo(options_.budget);
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "bigtable/memory_budget.h"
 #include "bigtable/schema.h"
 
+#include "sstable/properties.h"
 #include "sstable/sstable_builder.h"
 #include "sstable/sstable_info.h"
 
@@ -32,6 +34,7 @@ class SSTableSeries {
   };
   struct Options {
     LocalityGroup group;
+    std::optional<SSTableOwner> owner = std::nullopt;
     uint64_t file_size = 0;
     MemoryBudget* budget = nullptr;  // charged for the file that is being written; may be null
     // Names and creates the next file. After an error there is no further one.

@@ -37,7 +37,9 @@ FileSystem* Or(FileSystem* file_system) {
 }
 
 absl::Status CheckDatabase(const DatabaseDirectory& directory, FileSystem* file_system) {
-  if (SmallFiles(file_system, directory.lock_service()).Exists(RootTablet::kFile)) {
+  // Without a root, which may be what is damaged, there may be logs.
+  if (SmallFiles(file_system, directory.lock_service()).Exists(RootTablet::kFile) ||
+      file_system->FileExists(directory.logs())) {
     return absl::OkStatus();
   }
   return absl::NotFoundError(Cat(directory.path(), ": there is no database here"));

@@ -20,6 +20,7 @@
 #include "sstable/row_index.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
+#include "sstable/sstable_verification.h"
 #include "standalone/sstable_entry.h"
 
 namespace bigtable {
@@ -27,27 +28,6 @@ namespace {
 
 absl::Status Damaged(const SSTable& table, std::string_view what) {
   return absl::DataLossError(Cat(table.path(), ": damaged SSTable: ", what));
-}
-
-// Reads all entries. They must be as many as the file states, between the keys that it states, and
-// in order.
-absl::Status VerifyEntries(const SSTable& table) {
-  SSTableCursor cursor(&table, {.verify_checksums = true, .fill_cache = false});
-  const SSTableInfo& info = table.info();
-  uint64_t entries = 0;
-  std::string last;
-  for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
-    const std::string_view key = cursor.key();
-    if (!IsWellFormed(key)) return Damaged(table, Cat("malformed key ", Quoted(key)));
-    if (entries == 0 ? key != info.smallest_key : key <= last) {
-      return Damaged(table, Cat(DebugString(key), " is not in its place"));
-    }
-    last = key;
-    ++entries;
-  }
-  BT_RETURN_IF_ERROR(cursor.status());
-  if (entries == info.entries && last == info.largest_key) return absl::OkStatus();
-  return Damaged(table, Cat(entries, " entries instead of ", info.entries));
 }
 
 }  // namespace
@@ -71,12 +51,7 @@ class SSTableReader::Impl {
   }
 
   absl::Status Verify() const {
-    const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
-    BT_ASSIGN_OR_RETURN(
-        const Ref<SSTable> table,
-        SSTable::Open(file_system_, table_->path(), table_->info(),
-                      {.read_mode = FileSystem::ReadMode::kPositional, .budget = budget}));
-    return VerifyEntries(*table);
+    return VerifySSTable(file_system_, table_->path(), table_->info());
   }
 
  private:

@@ -54,6 +54,8 @@ struct TabletEnvironment {
   std::string server;  // its name, for redo points
   FileNumbers* file_numbers = nullptr;
   std::function<std::string(uint64_t)> path_of;
+  // Called for each new SSTable before it is committed. Null: not needed.
+  std::function<absl::Status(uint64_t number)> on_file_written;
   // The last mutation that readers see.
   std::function<SequenceNumber()> visible;
   // Called before the flush of these memtables, all together, is committed. Syncs the server's log

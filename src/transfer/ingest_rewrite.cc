@@ -11,6 +11,7 @@
 #include "base/sequence.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "sstable/properties.h"
 #include "sstable/sstable_cursor.h"
 #include "sstable/sstable_series.h"
 
@@ -58,6 +59,7 @@ absl::Status RewriteToIngest(const SSTable& file, const IngestRewrite& rewrite,
   for (const GroupLayout& group : layout.groups) {
     groups.emplace_back(SSTableSeries::Options{
         .group = group.options,
+        .owner = SSTableOwner{layout.table_id, layout.name, group.id, group.name},
         .file_size = rewrite.target_file_size,
         .budget = rewrite.budget,
         .name_next =

@@ -38,17 +38,20 @@ class StateInMemory final : public TabletStore {
   TabletState state_;
 };
 
-// Removes what is in a directory.
+void RemoveAllIn(FileSystem* file_system, const std::string& path);
+
+// Removes a file, or a directory with what is in it.
+void RemoveTree(FileSystem* file_system, const std::string& path) {
+  const absl::Status removed = file_system->RemoveFile(path);
+  if (!absl::IsFailedPrecondition(removed)) return;
+  RemoveAllIn(file_system, path);
+  file_system->RemoveDirectory(path).IgnoreError();
+}
+
 void RemoveAllIn(FileSystem* file_system, const std::string& path) {
   const absl::StatusOr<std::vector<std::string>> names = file_system->ListDirectory(path);
   if (!names.ok()) return;
-  for (const std::string& name : *names) {
-    const std::string of_name = Cat(path, "/", name);
-    const absl::Status removed = file_system->RemoveFile(of_name);
-    if (!absl::IsFailedPrecondition(removed)) continue;
-    RemoveAllIn(file_system, of_name);  // a directory
-    file_system->RemoveDirectory(of_name).IgnoreError();
-  }
+  for (const std::string& name : *names) RemoveTree(file_system, Cat(path, "/", name));
 }
 
 }  // namespace
@@ -56,16 +59,18 @@ void RemoveAllIn(FileSystem* file_system, const std::string& path) {
 NewDatabase::~NewDatabase() {
   if (!has_begun_ || is_finished_) return;
   // The root first: what is left in between is no database.
-  parts_.file_system->RemoveFile(Cat(directory_.lock_service(), "/", RootTablet::kFile))
-      .IgnoreError();
+  small_files().Remove(RootTablet::kFile).IgnoreError();
   RemoveAllIn(parts_.file_system, directory_.path());
 }
 
 absl::Status NewDatabase::Begin() {
   FileSystem* const file_system = parts_.file_system;
   BT_RETURN_IF_ERROR(file_system->CreateDirectory(directory_.path()));
-  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+  if (!parts_.marker.empty()) BT_RETURN_IF_ERROR(RemoveOtherTry());
+  BT_ASSIGN_OR_RETURN(std::vector<std::string> names,
                       file_system->ListDirectory(directory_.path()));
+  // Another try may have ended before it had a marker.
+  if (!parts_.marker.empty()) std::erase(names, "LOCK");
   if (!names.empty()) {
     return absl::AlreadyExistsError(Cat(directory_.path(), ": there are files, such as ",
                                         Quoted(names.front()),
@@ -75,11 +80,37 @@ absl::Status NewDatabase::Begin() {
   BT_ASSIGN_OR_RETURN(
       lock_, file_system->LockFile(directory_.lock_file(), FileSystem::LockMode::kExclusive));
   has_begun_ = true;
+  if (!parts_.marker.empty()) {
+    BT_ASSIGN_OR_RETURN(const auto file, file_system->NewWritableFile(marker_file()));
+    BT_RETURN_IF_ERROR(file->Sync());
+    BT_RETURN_IF_ERROR(file->Close());
+    BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory_.path()));
+  }
   for (const std::string& path :
        {directory_.lock_service(), directory_.logs(), directory_.sstables()}) {
     BT_RETURN_IF_ERROR(file_system->CreateDirectory(path));
   }
   return absl::OkStatus();
+}
+
+absl::Status NewDatabase::RemoveOtherTry() {
+  FileSystem* const file_system = parts_.file_system;
+  if (!file_system->FileExists(marker_file()) || small_files().Exists(RootTablet::kFile)) {
+    return absl::OkStatus();
+  }
+  {
+    BT_ASSIGN_OR_RETURN(
+        const std::unique_ptr<FileLock> lock,
+        file_system->LockFile(directory_.lock_file(), FileSystem::LockMode::kExclusive));
+    BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        file_system->ListDirectory(directory_.path()));
+    for (const std::string& name : names) {
+      if (name != parts_.marker) RemoveTree(file_system, Cat(directory_.path(), "/", name));
+    }
+  }
+  // Last, so that all of this can be interrupted.
+  BT_RETURN_IF_ERROR(file_system->SyncDirectory(directory_.path()));
+  return file_system->RemoveFile(marker_file());
 }
 
 void NewDatabase::AddTablet(uint64_t table_id, const TabletState& state) {
@@ -111,9 +142,11 @@ absl::Status NewDatabase::Finish(const std::map<std::string, std::string>& files
     BT_RETURN_IF_ERROR(file_system->SyncDirectory(path));
   }
   BT_RETURN_IF_ERROR(SyncDirectoryOf(file_system, directory_.path()));
-  SmallFiles small_files(file_system, directory_.lock_service());
-  BT_RETURN_IF_ERROR(small_files.Write(RootTablet::kFile, EncodeRoot({.tablet = root})));
+  BT_RETURN_IF_ERROR(small_files().Write(RootTablet::kFile, EncodeRoot({.tablet = root})));
   is_finished_ = true;
+  if (parts_.marker.empty()) return absl::OkStatus();
+  // Only for the eyes of users: with a root, the directory is a database.
+  file_system->RemoveFile(marker_file()).IgnoreError();
   return absl::OkStatus();
 }
 
@@ -132,6 +165,7 @@ absl::StatusOr<TabletState> NewDatabase::WriteMetadata(const RowRange& range, co
   environment.open_tables = &open_tables;
   environment.file_numbers = &file_numbers_;
   environment.path_of = [this](uint64_t number) { return directory_.sstable(number); };
+  environment.on_file_written = [this](uint64_t number) { return copies_.Keep(number); };
   environment.visible = [&] { return sequences.last(); };
   environment.sync_log = [](absl::Span<const ImmutableMemtables>) { return SequenceNumber{0}; };
   environment.remove_file = [this](uint64_t number) {
@@ -156,7 +190,8 @@ absl::StatusOr<TabletState> NewDatabase::WriteMetadata(const RowRange& range, co
 absl::Status NewDatabase::WriteFiles(const std::map<std::string, std::string>& files) {
   BT_ASSIGN_OR_RETURN(
       const auto service,
-      LocalLockService::Open(parts_.file_system, directory_.lock_service(), SteadyClock()));
+      LocalLockService::Open(parts_.file_system, directory_.lock_service(), SteadyClock(),
+                             {.directory = directory_.copies_of_lock_service()}));
   BT_ASSIGN_OR_RETURN(const auto session,
                       service->OpenSession({.owner = "copy", .lease = absl::InfiniteDuration()}));
   for (const auto& [name, contents] : files) {

@@ -24,6 +24,8 @@
 
 #include "base/sequence.h"
 #include "cluster/directory.h"
+#include "cluster/metadata_copies.h"
+#include "lockservice/small_files.h"
 #include "tablet/file_numbers.h"
 #include "tablet/tablet_state.h"
 
@@ -37,16 +39,20 @@ class NewDatabase {
     FileSystem* file_system = nullptr;
     Clock* clock = nullptr;
     std::shared_ptr<MemoryBudget> budget;
+    // The name of a file that is in the directory until the database is complete. A directory that
+    // has it, and no root, is what another try has left: Begin removes what is in it. Empty: none.
+    std::string marker = {};
   };
 
-  NewDatabase(Parts parts, std::string_view path) : parts_(std::move(parts)), directory_(path) {}
+  NewDatabase(Parts parts, std::string_view path)
+      : parts_(std::move(parts)), directory_(path), copies_(parts_.file_system, directory_) {}
   NewDatabase(const NewDatabase&) = delete;
   NewDatabase& operator=(const NewDatabase&) = delete;
   // Without Finish, removes what is in the directory, as far as that works.
   ~NewDatabase();
 
   // Creates the directory, whose parent exists, and locks it as an opening does. AlreadyExists if
-  // there is a file in it.
+  // there is a file in it, except for what Parts::marker says.
   absl::Status Begin();
   const DatabaseDirectory& directory() const { return directory_; }
   // Of its SSTables. Those that are put there under their own numbers come first: AdvanceTo.
@@ -66,10 +72,18 @@ class NewDatabase {
   // A tablet of METADATA with these rows, whose mutations have the numbers after `*last`.
   absl::StatusOr<TabletState> WriteMetadata(const RowRange& range, const Rows& rows,
                                             SequenceNumber* last);
+  // Empties a directory that another try has left.
+  absl::Status RemoveOtherTry();
+  SmallFiles small_files() const {
+    return SmallFiles(parts_.file_system, directory_.lock_service(),
+                      directory_.copies_of_lock_service());
+  }
+  std::string marker_file() const { return directory_.path() + "/" + parts_.marker; }
   absl::Status WriteFiles(const std::map<std::string, std::string>& files);
 
   const Parts parts_;
   const DatabaseDirectory directory_;
+  MetadataCopies copies_;
   FileNumbers file_numbers_;
   Rows tablets_;
   std::unique_ptr<FileLock> lock_;

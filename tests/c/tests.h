@@ -27,6 +27,7 @@
   DO(ACheckpointIsADatabase)                            \
   DO(BackupsAreListedVerifiedAndRestored)               \
   DO(BackupsAreOfTablesAndExpire)                       \
+  DO(ADamagedDatabaseIsRepaired)                        \
   DO(SortedFilesAreIngested)                            \
   DO(TextHasAnyBytes)                                   \
   DO(ARowHasItsCellsInOrder)                            \

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -325,6 +326,40 @@ void BackupsAreOfTablesAndExpire(const char* directory) {
   EXPECT_OK(bigtable_database_open_table(restored, TEXT("old"), &again));
   EXPECT(CountCells(again, "r") == 1);
   bigtable_database_free(restored);
+}
+
+void ADamagedDatabaseIsRepaired(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "r", 1, "before");
+  bigtable_repair_report* report = NULL;
+  EXPECT_ERROR(BIGTABLE_FAILED_PRECONDITION, "",
+               bigtable_database_repair(directory, strlen(directory), NULL, 0, NULL, &report));
+  CloseFixture(&fixture);
+  char file[1024];
+  EXPECT(strlen(directory) + 40 < sizeof(file));
+  strcat(strcpy(file, directory), "/lockservice/root");
+  EXPECT(remove(file) == 0);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument report",
+               bigtable_database_repair(directory, strlen(directory), NULL, 0, NULL, NULL));
+  EXPECT_OK(bigtable_database_repair(directory, strlen(directory), NULL, 0, NULL, &report));
+  EXPECT(!bigtable_repair_report_is_metadata_lost(report));
+  EXPECT(!bigtable_repair_report_has_losses(report));
+  EXPECT(bigtable_repair_report_count(report) == 1);
+  size_t size = 0;
+  const char* text = bigtable_repair_report_path(report, 0, &size);
+  EXPECT(size == strlen(file) && memcmp(file, text, size) == 0);
+  text = bigtable_repair_report_problem(report, 0, &size);
+  EXPECT(strstr(text, "its copy was read") != NULL);
+  EXPECT(bigtable_repair_report_problem(report, 1, &size) == NULL && size == 0);
+  EXPECT(bigtable_repair_report_path(report, 1, &size) == NULL && size == 0);
+  strcat(strcpy(file, directory), ".repaired");
+  text = bigtable_repair_report_target(report, &size);
+  EXPECT(size == strlen(file) && memcmp(file, text, size) == 0);
+  bigtable_repair_report_free(report);
+
+  fixture = OpenFixture(file);
+  EXPECT(CountCells(fixture.table, "r") == 1);
+  CloseFixture(&fixture);
 }
 
 void SortedFilesAreIngested(const char* directory) {

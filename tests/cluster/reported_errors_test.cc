@@ -301,7 +301,9 @@ TEST_F(OpeningErrorsTest, AServersRecordThatIsNotKnownEndsAnOpening) {
   const auto earlier = file_system_->CrashClone(1, Unsynced::kEverything);
   EXPECT_STATUS(kFailedPrecondition, "lockservice/void_batches",
                 Database::Open(kPath, OptionsOn(earlier.get())).status());
-  earlier->SetContents(Cat(kPath, "/lockservice/void_batches"), "rubbish");
+  for (const std::string_view part : {"/lockservice", "/copies/lockservice"}) {
+    earlier->SetContents(Cat(kPath, part, "/void_batches"), "rubbish");
+  }
   EXPECT_STATUS(kDataLoss, "lockservice/void_batches",
                 Database::Open(kPath, OptionsOn(earlier.get())).status());
   database_.reset();

@@ -59,6 +59,17 @@ class OpeningTest : public DatabaseFixture {
     file_system_->SetContents(path, bytes);
   }
 
+  // The second copy of a file of METADATA or of the lock service.
+  static std::string CopyOf(const std::string& path) {
+    const bool is_sstable = path.starts_with("/db/sst/");
+    return "/db/copies/" + path.substr(is_sstable ? 8 : 4);
+  }
+  // With its copy, if it has one: then the file cannot be read any more.
+  void DamageBoth(const std::string& path) {
+    Damage(path);
+    if (file_system_->FileExists(CopyOf(path))) Damage(CopyOf(path));
+  }
+
   // The tables that have rows in METADATA of a closed database.
   std::vector<uint64_t> TablesOfMetadata() {
     DatabaseOptions options = Options();
@@ -95,7 +106,8 @@ TEST_F(OpeningTest, ATableOfMetadataWithoutASchemaIsSweptWithItsSSTables) {
   ASSERT_EQ(of_table.size(), 2u);
   EXPECT_EQ(TablesOfMetadata().size(), 1u);
   // As after an interrupted deletion.
-  ASSERT_OK(SmallFiles(file_system_.get(), "/db/lockservice").Remove("schema/t"));
+  ASSERT_OK(SmallFiles(file_system_.get(), "/db/lockservice", "/db/copies/lockservice")
+                .Remove("schema/t"));
   Open();
   EXPECT_STATUS(kNotFound, "there is no table \"t\"", database_->OpenTable("t"));
   ASSERT_NO_FATAL_FAILURE(Close());
@@ -152,7 +164,11 @@ TEST_F(OpeningTest, EveryMissingSSTableIsDataLossThatNamesIt) {
   ASSERT_GE(files.size(), 3u);  // two of the table, and METADATA's
   for (const std::string& file : files) {
     const std::string bytes = file_system_->Contents(file);
+    const bool has_copy = file_system_->FileExists(CopyOf(file));
     ASSERT_OK(file_system_->RemoveFile(file));
+    if (has_copy) {
+      ASSERT_OK(file_system_->RemoveFile(CopyOf(file)));
+    }
     ExpectRefused(absl::StatusCode::kDataLoss, file);
     file_system_->SetContents(file, bytes);
   }
@@ -216,6 +232,7 @@ TEST_F(OpeningTest, ATableWithoutARowInMetadataIsDataLoss) {
 TEST_F(OpeningTest, AMissingRootIsDataLossThatNamesItAndSweepsNothing) {
   ASSERT_NO_FATAL_FAILURE(Close());
   ASSERT_OK(file_system_->RemoveFile("/db/lockservice/root"));
+  ASSERT_OK(file_system_->RemoveFile("/db/copies/lockservice/root"));
   const std::vector<std::string> before = file_system_->AllFiles();
   EXPECT_STATUS(kDataLoss, "/db/lockservice/root", Database::Open(kPath, Options()));
   EXPECT_EQ(file_system_->AllFiles(), before);
@@ -235,14 +252,14 @@ TEST_F(OpeningTest, ARootWithoutTabletsIsDataLossAndSweepsNothing) {
 
 TEST_F(OpeningTest, EveryDamagedSmallFileIsDataLossThatNamesIt) {
   Kill();
-  const std::vector<std::string> files = Files("/lockservice/");
+  const std::vector<std::string> files = Files("/db/lockservice/");
   ASSERT_EQ(files.size(), 7u);  // the root, a schema, three servers, the master, generations
   const std::unique_ptr<InMemoryFileSystem> sound =
       file_system_->CrashClone(1, Unsynced::kEverything);
   for (const std::string& file : files) {
     // A new copy each time: a refused opening may have taken over from METADATA's old server.
     file_system_ = sound->CrashClone(1, Unsynced::kEverything);
-    Damage(file);
+    DamageBoth(file);
     ExpectRefused(absl::StatusCode::kDataLoss, file);
   }
   file_system_ = sound->CrashClone(1, Unsynced::kEverything);
@@ -252,9 +269,9 @@ TEST_F(OpeningTest, EveryDamagedSmallFileIsDataLossThatNamesIt) {
 
 TEST_F(OpeningTest, ARefusedOpeningLeavesEverythingForTheNext) {
   Kill();
-  Damage("/db/lockservice/schema/t");
+  DamageBoth("/db/lockservice/schema/t");
   for (int i = 0; i < 3; ++i) ExpectRefused(absl::StatusCode::kDataLoss, "schema/t");
-  Damage("/db/lockservice/schema/t");  // the same bit again
+  DamageBoth("/db/lockservice/schema/t");  // the same bit again
   Open();
   ExpectWhole();
 }
