@@ -132,7 +132,8 @@ absl::Status ServerHost::OpenAndServe(MasterEpoch master, const TableLayout& lay
   std::string location;
   BT_ASSIGN_OR_RETURN(const TabletState state, ReadState(id, &location));
   parts_.sequences->AdvanceTo(LargestSequence(state));
-  if (role_ != ServerRole::kUser) {
+  // A follower opens again and again, and its writer has looked.
+  if (role_ != ServerRole::kUser && parts_.storage->own_files != nullptr) {
     parts_.storage->metadata_copies.Check(state, parts_.read_only, parts_.info_log);
   }
   BT_ASSIGN_OR_RETURN(std::shared_ptr<Tablet> tablet,

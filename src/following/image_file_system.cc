@@ -83,7 +83,7 @@ ImageFileSystem::ImageFileSystem(FileSystem* base, HeldFileSystem* sstables,
                                  DatabaseDirectory directory, const LiveImage& image)
     : FileSystemWrapper(base), sstables_(sstables), directory_(std::move(directory)) {
   for (const auto& [path, bytes] : image.service_files()) {
-    Add(Cat(directory_.lock_service(), path), bytes, bytes.size());
+    Add(path, bytes, bytes.size());
   }
   for (const auto& [server, log] : image.logs()) {
     const std::string log_path = directory_.log_of(server);
@@ -113,7 +113,10 @@ ImageFileSystem::Place ImageFileSystem::PlaceOf(std::string_view path) const {
     return path.starts_with(directory) &&
            (path.size() == directory.size() || path[directory.size()] == '/');
   };
-  if (is_in(directory_.lock_service()) || is_in(directory_.logs())) return Place::kImage;
+  if (is_in(directory_.lock_service()) || is_in(directory_.copies_of_lock_service()) ||
+      is_in(directory_.logs())) {
+    return Place::kImage;
+  }
   const std::string sstables = directory_.sstables();
   return is_in(sstables) && path.size() > sstables.size() ? Place::kSSTable : Place::kElsewhere;
 }

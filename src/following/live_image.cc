@@ -73,7 +73,11 @@ absl::Status LiveImage::Try(bool* is_settled, bool* has_changed) {
 
 absl::StatusOr<LiveImage::Fixed> LiveImage::ReadFixed() const {
   Fixed fixed;
-  BT_RETURN_IF_ERROR(ReadServiceFiles("", &fixed.service_files));
+  const std::string copies = directory_.copies_of_lock_service();
+  BT_RETURN_IF_ERROR(ReadServiceFiles(directory_.lock_service(), &fixed.service_files));
+  if (files_->FileExists(copies)) {
+    BT_RETURN_IF_ERROR(ReadServiceFiles(copies, &fixed.service_files));
+  }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> servers,
                       files_->ListDirectory(directory_.logs()));
   for (const std::string& server : servers) {
@@ -82,14 +86,13 @@ absl::StatusOr<LiveImage::Fixed> LiveImage::ReadFixed() const {
   return fixed;
 }
 
-absl::Status LiveImage::ReadServiceFiles(const std::string& below,
+absl::Status LiveImage::ReadServiceFiles(const std::string& directory,
                                          std::map<std::string, std::string>* files) const {
-  const std::string directory = Cat(directory_.lock_service(), below);
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->ListDirectory(directory));
   for (const std::string& name : names) {
     if (name.ends_with('~')) continue;  // being written
-    const std::string path = Cat(below, "/", name);
-    absl::StatusOr<std::string> bytes = files_->ReadFile(Cat(directory_.lock_service(), path));
+    const std::string path = Cat(directory, "/", name);
+    absl::StatusOr<std::string> bytes = files_->ReadFile(path);
     if (bytes.ok()) {
       (*files)[path] = *std::move(bytes);
       continue;

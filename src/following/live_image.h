@@ -49,7 +49,7 @@ class LiveImage {
   // of the file system: then the image is as it was, or may only be used for another call.
   absl::Status Take(const CallLimits& limits, bool* has_changed);
 
-  // The files of the lock service, by their paths in its directory, and of directories.
+  // The files of the lock service and their copies, by their paths.
   const std::map<std::string, std::string>& service_files() const { return service_files_; }
   // By the names of their servers.
   const std::map<std::string, LogCopy>& logs() const { return logs_; }
@@ -66,7 +66,7 @@ class LiveImage {
   };
 
   absl::StatusOr<Fixed> ReadFixed() const;
-  absl::Status ReadServiceFiles(const std::string& below,
+  absl::Status ReadServiceFiles(const std::string& directory,
                                 std::map<std::string, std::string>* files) const;
   // One pass of the steps. Sets `*is_settled`, unless they are to be done again.
   absl::Status Try(bool* is_settled, bool* has_changed);

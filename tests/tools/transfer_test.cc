@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/database.h"
+#include "bigtable/row_mutation.h"
 #include "bigtable/table.h"
 
 #include "support/random.h"
@@ -246,16 +247,31 @@ TEST(LargeImportTest, ALargeFileIsThereAsAWholeOrUpToTheDamage) {
   EXPECT_EQ(shell.Output("bigtable count u"), "1700\n");
 }
 
-TEST(TransferLockTest, ADatabaseThatAnotherProcessHasOpenIsRefusedWithTheEnginesError) {
+TEST(TransferLockTest, ADatabaseThatAProgramHasOpenIsReadAsItIsAndNotWritten) {
   Shell shell;
   shell.Output("bigtable createtable t families=f");
   const auto database = Database::Open(shell.database());
   ASSERT_TRUE(database.ok()) << database.status();
-  const ProgramResult result = shell.Run("bigtable export t out.csv");
+  const auto table = (*database)->OpenTable("t");
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const char* const row : {"a", "b"}) {
+    ASSERT_TRUE((*table)->Apply(RowMutation(row).Set("f:q", Timestamp(1000), "v")).ok());
+    EXPECT_EQ(shell.Output("bigtable count t"), row == std::string("a") ? "1\n" : "2\n");
+  }
+  shell.Output("bigtable export t out.jsonl");
+  EXPECT_EQ(shell.Output("wc -l < out.jsonl"), "2\n");
+  EXPECT_EQ(shell.Output("bigtable ls"), "t\n");
+  EXPECT_EQ(shell.Run("bigtable verify").code, 0);
+  EXPECT_EQ(shell.Run("bigtable tablets t").code, 0);
+  EXPECT_EQ(shell.Run("bigtable stats").code, 0);
+  shell.Output("bigtable backup store");
+  shell.Output("bigtable checkpoint copy");
+  EXPECT_EQ(shell.Output("bigtable --directory copy count t"), "2\n");
+  const ProgramResult result = shell.Run("bigtable set t r f:a=1");
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.err,
-            "bigtable export: db/LOCK: lock: held by process " + std::to_string(getpid()) + "\n");
-  EXPECT_EQ(shell.Run("bigtable set t r f:a=1").code, 1);
+            "bigtable set: db/LOCK: lock: held by process " + std::to_string(getpid()) + "\n");
+  EXPECT_EQ(shell.Run("bigtable restoretable store 1 t u").code, 1);
 }
 
 }  // namespace
