@@ -83,6 +83,22 @@ class BigtableCursor final : public Cursor {
   bigtable::RowReader rows_;
 };
 
+class BigtableFollower final : public Follower {
+ public:
+  explicit BigtableFollower(std::unique_ptr<bigtable::Database> database)
+      : database_(std::move(database)) {}
+
+  absl::Status Refresh() override { return database_->Refresh(); }
+  absl::StatusOr<std::string> Read(std::string_view key) override {
+    const absl::StatusOr<bigtable::Table*> table = database_->OpenTable(kTable);
+    if (!table.ok()) return table.status();
+    return (*table)->Get(key, kColumn);
+  }
+
+ private:
+  const std::unique_ptr<bigtable::Database> database_;
+};
+
 class BigtableWrites final : public Loader {
  public:
   BigtableWrites(bigtable::Database* database, bigtable::Table* table)
@@ -172,6 +188,15 @@ class Bigtable final : public Engine {
   absl::Status Close() override { return database_->Close(); }
   absl::Status Checkpoint(const std::string& directory) override {
     return database_->Checkpoint(directory);
+  }
+  absl::StatusOr<std::unique_ptr<Follower>> Follow(const std::string& /*directory*/) override {
+    bigtable::DatabaseOptions options;
+    options.memory_budget = options_.memory_limit;
+    options.follow = true;
+    options.follow_interval = absl::InfiniteDuration();
+    auto opened = bigtable::Database::Open(options_.directory, options);
+    if (!opened.ok()) return opened.status();
+    return std::make_unique<BigtableFollower>(*std::move(opened));
   }
   std::unique_ptr<Loader> NewLoader(Load load, const std::string& directory, int threads) override {
     if (load == Load::kWrites) return std::make_unique<BigtableWrites>(database_.get(), table_);

@@ -90,6 +90,16 @@ class Loader {
   virtual absl::Status Finish() = 0;
 };
 
+// A second opening of a database, which only reads while the first one writes. One thread at a
+// time.
+class Follower {
+ public:
+  virtual ~Follower() = default;
+  // From here on reads see what was written before.
+  virtual absl::Status Refresh() = 0;
+  virtual absl::StatusOr<std::string> Read(std::string_view key) = 0;
+};
+
 // An open database. Readers and cursors must be destroyed before it. Thread-safe.
 class Engine {
  public:
@@ -107,6 +117,11 @@ class Engine {
   // Copies the database, at one moment, to a directory that does not exist, by links.
   virtual absl::Status Checkpoint(const std::string& /*directory*/) {
     return absl::UnimplementedError("the engine has no checkpoints");
+  }
+
+  // `directory` is new: for files that the follower needs. It is destroyed before this.
+  virtual absl::StatusOr<std::unique_ptr<Follower>> Follow(const std::string& /*directory*/) {
+    return absl::UnimplementedError("the engine cannot be read beside a writer");
   }
 
   // `directory` exists, for files, on the file system of the database. Uses up to `threads` threads

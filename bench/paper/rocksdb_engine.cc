@@ -79,6 +79,22 @@ class RocksDBCursor final : public Cursor {
   bool begun_ = false;
 };
 
+class RocksDBFollower final : public Follower {
+ public:
+  explicit RocksDBFollower(rocksdb::DB* db) : db_(db) {}
+
+  absl::Status Refresh() override { return ToStatus(db_->TryCatchUpWithPrimary()); }
+  absl::StatusOr<std::string> Read(std::string_view key) override {
+    std::string value;
+    const rocksdb::Status s = db_->Get({}, ToSlice(key), &value);
+    if (!s.ok()) return ToStatus(s);
+    return value;
+  }
+
+ private:
+  const std::unique_ptr<rocksdb::DB> db_;
+};
+
 class RocksDBWrites final : public Loader {
  public:
   explicit RocksDBWrites(rocksdb::DB* db) : db_(db) { options_.disableWAL = true; }
@@ -163,7 +179,16 @@ class RocksDB final : public Engine {
     rocksdb::DB* db = nullptr;
     const rocksdb::Status s = rocksdb::DB::Open(RocksDBSettings(options), options.directory, &db);
     if (!s.ok()) return ToStatus(s);
-    return absl::WrapUnique(new RocksDB(db));
+    return absl::WrapUnique(new RocksDB(db, options));
+  }
+  absl::StatusOr<std::unique_ptr<Follower>> Follow(const std::string& directory) override {
+    rocksdb::Options settings = RocksDBSettings(options_);
+    settings.max_open_files = -1;  // which secondary instances need
+    rocksdb::DB* db = nullptr;
+    const rocksdb::Status s =
+        rocksdb::DB::OpenAsSecondary(settings, options_.directory, directory, &db);
+    if (!s.ok()) return ToStatus(s);
+    return std::make_unique<RocksDBFollower>(db);
   }
 
   absl::Status Write(std::string_view key, std::string_view value) override {
@@ -204,7 +229,7 @@ class RocksDB final : public Engine {
   uint64_t MappedBytesWritten() override { return 0; }
 
  private:
-  explicit RocksDB(rocksdb::DB* db) : db_(db) {}
+  RocksDB(rocksdb::DB* db, const OpenOptions& options) : db_(db), options_(options) {}
 
   absl::StatusOr<bool> IsBusy() {
     for (const std::string& property :
@@ -221,6 +246,7 @@ class RocksDB final : public Engine {
   }
 
   const std::unique_ptr<rocksdb::DB> db_;
+  const OpenOptions options_;
   const rocksdb::WriteOptions write_options_ = RocksDBWriteSettings();
 };
 

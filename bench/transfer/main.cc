@@ -24,9 +24,10 @@
 #include "ingestions.h"
 #include "paper/bigtable_engine.h"
 #include "paper/engine.h"
+#include "refreshes.h"
 
 ABSL_FLAG(std::string, benchmarks, "",
-          "of checkpoints, bulk_loads, ingestions, between commas; none: all");
+          "of checkpoints, bulk_loads, ingestions, refreshes, between commas; none: all");
 ABSL_FLAG(bool, quick, false, "few rows, two seconds each");
 ABSL_FLAG(std::string, rows, "", "numbers of rows between commas, 1,000 to 100,000,000");
 ABSL_FLAG(uint64_t, value_size, 100, "of the rows of bulk loads, in bytes, 1 to 1,048,576");
@@ -198,6 +199,50 @@ absl::Status RunIngestions(const Settings& settings) {
   return absl::OkStatus();
 }
 
+absl::Status RunRefreshes(const Settings& settings) {
+  const absl::StatusOr<std::vector<uint64_t>> rows =
+      RowsOr(settings.quick ? std::vector<uint64_t>{20'000, 100'000}
+                            : std::vector<uint64_t>{100'000, 400'000, 1'600'000});
+  if (!rows.ok()) return rows.status();
+  uint64_t seconds = absl::GetFlag(FLAGS_seconds);
+  if (seconds == 0) seconds = settings.quick ? 2 : 10;
+  if (absl::Status s = CheckRange("seconds", seconds, 1, 3600); !s.ok()) return s;
+  const uint64_t writes = absl::GetFlag(FLAGS_writes);
+  if (absl::Status s = CheckRange("writes", writes, 1, 1'000'000); !s.ok()) return s;
+  Table table({"rows", "engine", "opening, ms", "refreshes", "median, ms", "longest, ms",
+               "unchanged, ms", "write p50, us", "p99.9, ms", "without: p50, us", "p99.9, ms"});
+  for (const uint64_t n : *rows) {
+    for (const std::string& name : settings.engines) {
+      const absl::StatusOr<RefreshResult> result =
+          MeasureRefreshes({.engine = *BuiltEngine(name),
+                            .directory = absl::GetFlag(FLAGS_directory),
+                            .rows = n,
+                            .memory_limit = settings.memory << 20,
+                            .writes_per_second = static_cast<double>(writes),
+                            .time = absl::Seconds(static_cast<int64_t>(seconds)),
+                            .interval = absl::Milliseconds(200)});
+      if (!result.ok()) return result.status();
+      const std::vector<absl::Duration>& times = result->refreshes;
+      std::vector<std::string> line = {absl::StrFormat("%d", n),
+                                       name,
+                                       Milliseconds(result->opening),
+                                       absl::StrFormat("%d", times.size()),
+                                       Milliseconds(times[times.size() / 2]),
+                                       Milliseconds(times.back()),
+                                       Milliseconds(result->unchanged)};
+      for (const WriteTimes& of : {result->beside, result->without}) {
+        line.push_back(absl::StrFormat("%.1f", absl::ToDoubleMicroseconds(of.median)));
+        line.push_back(Milliseconds(of.p999));
+      }
+      table.Add(std::move(line));
+    }
+  }
+  std::cout << "Refreshes of a second opening, 200 ms after the last, beside a client: " << writes
+            << " writes of a kilobyte a second\n\n"
+            << table.Text() << "\n";
+  return absl::OkStatus();
+}
+
 absl::Status Run() {
   Settings settings;
   settings.quick = absl::GetFlag(FLAGS_quick);
@@ -213,12 +258,13 @@ absl::Status Run() {
   if (absl::Status s = CheckRange("memory", settings.memory, 16, 1 << 20); !s.ok()) return s;
   const absl::StatusOr<std::vector<std::string>> benchmarks =
       Names("benchmarks", absl::GetFlag(FLAGS_benchmarks),
-            {"checkpoints", "bulk_loads", "ingestions"}, "a benchmark");
+            {"checkpoints", "bulk_loads", "ingestions", "refreshes"}, "a benchmark");
   if (!benchmarks.ok()) return benchmarks.status();
   for (const std::string& name : *benchmarks) {
     const absl::Status s = name == "checkpoints"  ? RunCheckpoints(settings)
                            : name == "bulk_loads" ? RunBulkLoads(settings)
-                                                  : RunIngestions(settings);
+                           : name == "ingestions" ? RunIngestions(settings)
+                                                  : RunRefreshes(settings);
     if (!s.ok()) return s;
   }
   std::cout << settings.memory << " MiB of memory\n" << DescribeMachine() << "\n";

@@ -521,8 +521,8 @@ bigtable_error* bigtable_backup_engine_create(bigtable_backup_engine* engine,
                                               bigtable_database* database, const char* description,
                                               size_t description_size,
                                               const bigtable_call_options* options, uint64_t* id);
-// What is said of a backup, and what of it is wanted. NULL in its place: all tables, no description,
-// it never expires. One that has just been made says nothing of these either.
+// What is said of a backup, and what of it is wanted. NULL in its place: all tables, no
+// description, it never expires. One that has just been made says nothing of these either.
 bigtable_backup_options* bigtable_backup_options_new(void);
 void bigtable_backup_options_free(bigtable_backup_options* options);
 bigtable_error* bigtable_backup_options_set_description(bigtable_backup_options* options,
@@ -545,8 +545,7 @@ bigtable_error* bigtable_backup_options_set_progress(bigtable_backup_options* op
 bigtable_error* bigtable_backup_engine_create_with(bigtable_backup_engine* engine,
                                                    bigtable_database* database,
                                                    const bigtable_backup_options* options,
-                                                   const bigtable_call_options* call,
-                                                   uint64_t* id);
+                                                   const bigtable_call_options* call, uint64_t* id);
 // Replaces the description and the time, if they are set.
 bigtable_error* bigtable_backup_engine_update(bigtable_backup_engine* engine, uint64_t id,
                                               const bigtable_backup_options* options,
@@ -596,10 +595,12 @@ bigtable_error* bigtable_backup_engine_restore_with(bigtable_backup_engine* engi
                                                     const bigtable_call_options* call);
 // Adds a table of a backup to an open database, under a name that is free there. Of `options` only
 // the progress is used.
-bigtable_error* bigtable_backup_engine_restore_table(
-    bigtable_backup_engine* engine, uint64_t id, const char* table, size_t table_size,
-    bigtable_database* database, const char* name, size_t name_size,
-    const bigtable_backup_options* options, const bigtable_call_options* call);
+bigtable_error* bigtable_backup_engine_restore_table(bigtable_backup_engine* engine, uint64_t id,
+                                                     const char* table, size_t table_size,
+                                                     bigtable_database* database, const char* name,
+                                                     size_t name_size,
+                                                     const bigtable_backup_options* options,
+                                                     const bigtable_call_options* call);
 
 // Makes a database from what is left of a damaged one, on the machine's file system:
 // RepairDatabase. A NULL `target` is the directory with ".repaired" at its end.

@@ -59,11 +59,11 @@ struct DatabaseOptions {
   // longer has them open, however it ends. A table is found by its name in each call. There are no
   // transactions.
   //
-  // Database::Refresh goes on to the present, and so does a thread, each `follow_interval` after the
-  // last time (at least 1 ms; InfiniteDuration: never). If nothing has changed, this reads some
-  // small files. Otherwise it reads what was appended to the logs, and rebuilds memtables from them,
-  // whatever the size of the SSTables: these stay open, and their blocks cached. It needs memory for
-  // the writer's logs three times for a while.
+  // Database::Refresh goes on to the present, and so does a thread, each `follow_interval` after
+  // the last time (at least 1 ms; InfiniteDuration: never). If nothing has changed, this reads some
+  // small files. Otherwise it reads what was appended to the logs, and rebuilds memtables from
+  // them, whatever the size of the SSTables: these stay open, and their blocks cached. It needs
+  // memory for the writer's logs three times for a while.
   bool follow = false;
   absl::Duration follow_interval = absl::Seconds(1);
 

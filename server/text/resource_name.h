@@ -81,7 +81,8 @@ absl::StatusOr<BackupName> ParseBackupName(std::string_view name);
 
 // What Cloud Bigtable takes as the id of something new. Tables: 1 to 50 of [-_.a-zA-Z0-9], the
 // first neither '-' nor '.', and here without "..". Instances: 6 to 33 of [a-z0-9-], beginning with
-// a letter and not ending with '-'; clusters 6 to 30 of these. App profiles: as tables, with "..". Backups: as app profiles.
+// a letter and not ending with '-'; clusters 6 to 30 of these. App profiles: as tables, with "..".
+// Backups: as app profiles.
 absl::Status CheckTableId(std::string_view id);
 absl::Status CheckInstanceId(std::string_view id);
 absl::Status CheckClusterId(std::string_view id);

@@ -63,8 +63,8 @@ void bigtable_options_set_max_open_files(bigtable_options* options, int count) {
 }
 void bigtable_options_set_follow(bigtable_options* options, int64_t interval_micros) {
   options->options.follow = true;
-  options->options.follow_interval = interval_micros < 0 ? absl::InfiniteDuration()
-                                                         : absl::Microseconds(interval_micros);
+  options->options.follow_interval =
+      interval_micros < 0 ? absl::InfiniteDuration() : absl::Microseconds(interval_micros);
 }
 void bigtable_options_set_balance_interval(bigtable_options* options, int64_t micros) {
   options->options.balance_interval =

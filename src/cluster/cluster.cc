@@ -42,9 +42,10 @@ Cluster::Cluster(std::unique_ptr<ClusterEnvironment> environment,
 
 Cluster::~Cluster() { StopBackground(); }
 
-absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(
-    std::string_view path, const DatabaseOptions& options,
-    ServerHost::SupersededFunction on_superseded, OpenFiles* files) {
+absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Open(std::string_view path,
+                                                       const DatabaseOptions& options,
+                                                       ServerHost::SupersededFunction on_superseded,
+                                                       OpenFiles* files) {
   BT_ASSIGN_OR_RETURN(std::unique_ptr<ClusterEnvironment> environment,
                       ClusterEnvironment::Open(path, options, files));
   std::unique_ptr<Cluster> cluster(new Cluster(std::move(environment), std::move(on_superseded)));
