@@ -121,7 +121,7 @@ absl::Status Backups(Session& session, const Arguments& arguments) {
         {Cat(info.id), absl::FormatTime("%Y-%m-%d %H:%M:%S", info.time, absl::UTCTimeZone()),
          Cat(WithCommas(info.bytes), " bytes"), Cat(WithCommas(info.new_bytes), " new"),
          info.expire_time == absl::InfiniteFuture()
-             ? "kept"
+             ? ""
              : Cat("until ",
                    absl::FormatTime("%Y-%m-%d %H:%M:%S", info.expire_time, absl::UTCTimeZone())),
          info.description});

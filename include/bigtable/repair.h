@@ -120,8 +120,8 @@ struct RepairReport {
 // AlreadyExists: there are other files in the target, such as a repaired database.
 // DeadlineExceeded, Cancelled. ResourceExhausted, and other errors of the file system in the
 // target. After an error the target is no database, and the call can be repeated.
-[[nodiscard]] BIGTABLE_EXPORT absl::StatusOr<RepairReport> RepairDatabase(
-    std::string_view path, const RepairOptions& options = {});
+BIGTABLE_EXPORT absl::StatusOr<RepairReport> RepairDatabase(std::string_view path,
+                                                            const RepairOptions& options = {});
 
 }  // namespace bigtable
 

@@ -28,6 +28,7 @@
   DO(BackupsAreListedVerifiedAndRestored)               \
   DO(BackupsAreOfTablesAndExpire)                       \
   DO(ADamagedDatabaseIsRepaired)                        \
+  DO(ADatabaseIsReadBesideItsWriter)                    \
   DO(SortedFilesAreIngested)                            \
   DO(TextHasAnyBytes)                                   \
   DO(ARowHasItsCellsInOrder)                            \

@@ -362,6 +362,28 @@ void ADamagedDatabaseIsRepaired(const char* directory) {
   CloseFixture(&fixture);
 }
 
+void ADatabaseIsReadBesideItsWriter(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "r", 1, "before");
+  bigtable_options* const options = TestOptions();
+  bigtable_options_set_follow(options, -1);
+  bigtable_database* follower = NULL;
+  EXPECT_OK(bigtable_database_open(directory, strlen(directory), options, &follower));
+  bigtable_options_free(options);
+  bigtable_table* table = NULL;
+  EXPECT_OK(bigtable_database_open_table(follower, TEXT("web"), &table));
+  EXPECT(CountCells(table, "r") == 1);
+  WriteCell(fixture.table, "s", 1, "after");
+  EXPECT(CountCells(table, "s") == 0);
+  EXPECT_OK(bigtable_database_refresh(follower, NULL));
+  EXPECT(CountCells(table, "s") == 1);
+  EXPECT_ERROR(BIGTABLE_FAILED_PRECONDITION, "follow",
+               bigtable_database_refresh(fixture.database, NULL));
+  EXPECT_OK(bigtable_database_close(follower));
+  bigtable_database_free(follower);
+  CloseFixture(&fixture);
+}
+
 void SortedFilesAreIngested(const char* directory) {
   struct Fixture fixture = OpenFixture(directory);
   WriteCell(fixture.table, "r", 1, "before");

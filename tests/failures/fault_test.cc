@@ -191,8 +191,8 @@ TEST_F(FaultTest, AChangeOfATableThatCannotBeUndoneIsMade) {
   const absl::Status full = absl::ResourceExhaustedError("disk full");
   // The n-th call that changes the file does its work and fails, and all later ones do nothing.
   const auto fail_from = [&](uint64_t n) {
-    faulty_->CountCalls(
-        {{FileCall::kNewWritableFile, FileCall::kRenameFile, FileCall::kRemoveFile}, "/schema"});
+    faulty_->CountCalls({{FileCall::kNewWritableFile, FileCall::kRenameFile, FileCall::kRemoveFile},
+                         absl::StrCat(kPath, "/lockservice/schema")});  // not its copy
     faulty_->FailCall(n, full, FaultyFileSystem::Repeat::kOnce, FaultyFileSystem::Done::kAll);
     faulty_->FailCall(n + 1, full, FaultyFileSystem::Repeat::kFromThenOn);
   };

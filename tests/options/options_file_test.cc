@@ -64,15 +64,15 @@ TEST_F(OptionsFileTest, HasTheOptionsOfTheOpening) {
   options.target_file_size = 4 << 20;
   Open(options);
 
-  EXPECT_THAT(
-      Lines(),
-      ElementsAre("bigtable options, format 1", "allow_foreign_files=false",
-                  "balance_interval=1m30s", "compaction_rate=1000000000", "compaction_threads=2",
-                  "create_if_missing=true", "durability=sync", "error_if_exists=false",
-                  "log_segment_size=131072", "max_open_files=100", "memory_budget=33554432",
-                  "memtable_size=1048576", "metadata_tablet_size=2097152", "read_mode=positional",
-                  "read_only=false", "scan_cache=true", "tablet_servers=3",
-                  "target_file_size=4194304", "trace_one_of=0", ""));
+  EXPECT_THAT(Lines(),
+              ElementsAre("bigtable options, format 1", "allow_foreign_files=false",
+                          "balance_interval=1m30s", "compaction_rate=1000000000",
+                          "compaction_threads=2", "create_if_missing=true", "durability=sync",
+                          "error_if_exists=false", "follow=false", "follow_interval=1s",
+                          "log_segment_size=131072", "max_open_files=100", "memory_budget=33554432",
+                          "memtable_size=1048576", "metadata_tablet_size=2097152",
+                          "read_mode=positional", "read_only=false", "scan_cache=true",
+                          "tablet_servers=3", "target_file_size=4194304", "trace_one_of=0", ""));
   EXPECT_FALSE(file_system_->FileExists(absl::StrCat(kFile, "~")));
 }
 
