@@ -15,11 +15,8 @@ FollowedDatabase::FollowedDatabase(std::string_view path, const DatabaseOptions&
     : path_(path),
       options_(options),
       info_log_(options.log_sink),
-      files_(std::move(files)),
-      held_(files_.get(), options.read_mode),
-      sstables_(files_.get(), &held_),
-      open_files_(&sstables_, options),
-      image_(files_.get(), DatabaseDirectory(path)) {}
+      files_(std::make_shared<FollowedFiles>(std::move(files), options)),
+      image_(files_->files.get(), DatabaseDirectory(path)) {}
 
 FollowedDatabase::~FollowedDatabase() { Close().IgnoreError(); }
 
@@ -49,9 +46,18 @@ absl::Status FollowedDatabase::Close() {
   }
   if (thread_.joinable()) thread_.join();
   LimitedMutexLock lock(&refresh_mutex_, nullptr, "the close");
-  states_->Set(nullptr);
-  open_files_.pool->Detach();
+  Use(nullptr);
+  for (const std::weak_ptr<const FollowedState>& opened : opened_) {
+    if (const auto state = opened.lock()) state->database()->Close().IgnoreError();
+  }
+  files_->open.pool->Detach();
   return absl::OkStatus();
+}
+
+void FollowedDatabase::Use(std::shared_ptr<const FollowedState> state) {
+  states_->Set(std::move(state));
+  MutexLock lock(&tables_mutex_);
+  for (const auto& [_, opened] : tables_) opened.backend->Forget();
 }
 
 // --- Refreshes ---
@@ -79,25 +85,22 @@ absl::Status FollowedDatabase::RefreshWithin(const CallLimits& limits) {
 }
 
 absl::Status FollowedDatabase::OpenState(bool* is_late) {
-  const uint64_t missed = held_.missed();
-  const auto open = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_) {
-    return FollowedState::Open(path_, options_,
-                               std::make_unique<ImageFileSystem>(files_.get(), &sstables_,
-                                                                 DatabaseDirectory(path_), image_),
-                               &open_files_, &held_);
-  };
-  auto state = open();
-  *is_late = !state.ok() && held_.missed() != missed;
+  HeldFiles* const held = &files_->held;
+  const uint64_t missed = held->missed();
+  auto state = FollowedState::Open(path_, options_, image_, files_);
+  *is_late = !state.ok() && held->missed() != missed;
   if (absl::IsDataLoss(state.status()) && !*is_late) {
     // After another opening by the writer, a number may be that of another file.
-    held_.Clear();
-    state = open();
-    *is_late = !state.ok() && held_.missed() != missed;
+    held->Clear();
+    state = FollowedState::Open(path_, options_, image_, files_);
+    *is_late = !state.ok() && held->missed() != missed;
   }
   BT_RETURN_IF_ERROR(state.status());
   is_outdated_ = false;
-  states_->Set(*std::move(state));  // the one before may end here
-  held_.DropUnused();
+  std::erase_if(opened_, [](const auto& opened) { return opened.expired(); });
+  opened_.push_back(*state);
+  Use(*std::move(state));
+  held->DropUnused();
   return absl::OkStatus();
 }
 
@@ -125,12 +128,12 @@ absl::StatusOr<Table*> FollowedDatabase::OpenTable(std::string_view name,
   BT_ASSIGN_OR_RETURN(const auto state, states_->Get());
   BT_RETURN_IF_ERROR(state->Table(name, options).status());
   MutexLock lock(&tables_mutex_);
-  std::unique_ptr<Table>& table = tables_[{std::string(name), options.caller}];
-  if (table == nullptr) {
-    table = TableBackend::NewTable(
-        std::make_shared<FollowedTable>(std::string(name), options.caller, states_));
+  OpenedTable& opened = tables_[{std::string(name), options.caller}];
+  if (opened.table == nullptr) {
+    opened.backend = std::make_shared<FollowedTable>(std::string(name), options.caller, states_);
+    opened.table = TableBackend::NewTable(opened.backend);
   }
-  return table.get();
+  return opened.table.get();
 }
 
 absl::StatusOr<Table*> FollowedDatabase::FindTable(std::string_view name,

@@ -29,6 +29,7 @@
 #include "base/limited_mutex.h"
 #include "base/mutex.h"
 #include "client/followed_state.h"
+#include "client/followed_table.h"
 #include "client/read_only_calls.h"
 #include "cluster/directory.h"
 #include "filesystem/guarded_file_system.h"
@@ -75,6 +76,8 @@ class FollowedDatabase final : public ReadOnlyCalls {
   FollowedDatabase(std::string_view path, const DatabaseOptions& options,
                    std::unique_ptr<GuardedFileSystem> files);
   absl::Status RefreshWithin(const CallLimits& limits);
+  // Makes it the present one, so that tables keep no other.
+  void Use(std::shared_ptr<const FollowedState> state);
   // Makes the image the state. After an error `*is_late` says whether a file was missing: then the
   // writer has removed it before it was held, unless the image is still the present one.
   absl::Status OpenState(bool* is_late) ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
@@ -83,18 +86,21 @@ class FollowedDatabase final : public ReadOnlyCalls {
   const std::string path_;
   const DatabaseOptions options_;
   InfoLog info_log_;
-  const std::unique_ptr<GuardedFileSystem> files_;
-  HeldFiles held_;
-  HeldFileSystem sstables_;
-  OpenFiles open_files_;
+  const std::shared_ptr<FollowedFiles> files_;
 
   LimitedMutex refresh_mutex_;
   LiveImage image_ ABSL_GUARDED_BY(refresh_mutex_);
   bool is_outdated_ ABSL_GUARDED_BY(refresh_mutex_) = true;  // the state is not of the image
+  // Those that somebody may still read in.
+  std::vector<std::weak_ptr<const FollowedState>> opened_ ABSL_GUARDED_BY(refresh_mutex_);
 
   const std::shared_ptr<FollowedStates> states_ = std::make_shared<FollowedStates>();
   Mutex tables_mutex_;
-  std::map<std::pair<std::string, std::optional<std::string>>, std::unique_ptr<Table>> tables_
+  struct OpenedTable {
+    std::shared_ptr<FollowedTable> backend;
+    std::unique_ptr<Table> table;
+  };
+  std::map<std::pair<std::string, std::optional<std::string>>, OpenedTable> tables_
       ABSL_GUARDED_BY(tables_mutex_);
 
   Mutex mutex_;

@@ -3,6 +3,8 @@
 #ifndef BIGTABLE_CLIENT_FOLLOWED_STATE_H_
 #define BIGTABLE_CLIENT_FOLLOWED_STATE_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -19,18 +21,35 @@
 #include "base/mutex.h"
 #include "client/embedded_database.h"
 #include "cluster/storage.h"
+#include "filesystem/guarded_file_system.h"
+#include "following/held_files.h"
 #include "following/image_file_system.h"
+#include "following/live_image.h"
 
 namespace bigtable {
+
+// What all states of a follower share: the SSTables that are open. States may outlive the follower.
+struct FollowedFiles {
+  FollowedFiles(std::unique_ptr<GuardedFileSystem> guarded, const DatabaseOptions& options)
+      : files(std::move(guarded)),
+        held(files.get(), options.read_mode),
+        sstables(files.get(), &held),
+        open(&sstables, options) {}
+
+  const std::unique_ptr<GuardedFileSystem> files;
+  HeldFiles held;
+  HeldFileSystem sstables;
+  OpenFiles open;
+};
 
 // Thread-safe. Those who read keep it; a newer one does not end it.
 class FollowedState {
  public:
-  // `options` are those of the follower; `files` and `held` outlive it. Errors of
-  // EmbeddedDatabase::Open; NotFound: a file is gone.
+  // `options` are those of the follower. Errors of EmbeddedDatabase::Open; NotFound: a file is
+  // gone.
   static absl::StatusOr<std::shared_ptr<const FollowedState>> Open(
-      std::string_view path, DatabaseOptions options, std::unique_ptr<ImageFileSystem> file_system,
-      OpenFiles* files, HeldFiles* held);
+      std::string_view path, DatabaseOptions options, const LiveImage& image,
+      std::shared_ptr<FollowedFiles> files);
   // Closes the database.
   ~FollowedState();
   FollowedState(const FollowedState&) = delete;
@@ -44,12 +63,13 @@ class FollowedState {
  private:
   FollowedState() = default;
 
+  std::shared_ptr<FollowedFiles> shared_;
   std::unique_ptr<ImageFileSystem> file_system_;
   std::unique_ptr<EmbeddedDatabase> database_;
   std::vector<std::shared_ptr<RandomAccessFile>> files_;  // all that it may read
 };
 
-// Where the present state is, for the tables of the follower. Thread-safe.
+// The present state, for the tables of the follower. Thread-safe.
 class FollowedStates {
  public:
   // FailedPrecondition: the database is closed.
@@ -58,14 +78,17 @@ class FollowedStates {
     if (state_ != nullptr) return state_;
     return absl::FailedPreconditionError("the database is closed");
   }
-  // Null: it is closed. Returns the one before.
-  std::shared_ptr<const FollowedState> Set(std::shared_ptr<const FollowedState> state) {
+  // Null: it is closed. The one before may end here.
+  void Set(std::shared_ptr<const FollowedState> state) {
     MutexLock lock(&mutex_);
     state_.swap(state);
-    return state;
+    version_.fetch_add(1, std::memory_order_release);
   }
+  // Another number for each state.
+  uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
  private:
+  std::atomic<uint64_t> version_{1};
   mutable Mutex mutex_;
   std::shared_ptr<const FollowedState> state_ ABSL_GUARDED_BY(mutex_);
 };

@@ -48,59 +48,86 @@ class FollowedScanner final : public ScannerBackend {
 
 }  // namespace
 
-absl::StatusOr<FollowedTable::Read> FollowedTable::Begin(const ReadOptions& options) const {
-  Read read{.options = options};
-  BT_ASSIGN_OR_RETURN(read.state, states_->Get());
-  if (options.snapshot != nullptr) {
-    const FollowedSnapshot* const snapshot =
-        FollowedSnapshot::Of(options.snapshot.get(), states_.get());
-    if (snapshot == nullptr) {
-      return absl::InvalidArgumentError("ReadOptions::snapshot is of another database");
-    }
-    read.state = snapshot->state();
-    read.options.snapshot = snapshot->snapshot();
+absl::StatusOr<Pin<FollowedTable::Opened>> FollowedTable::Present() {
+  Pin<Opened> opened = opened_.Get();
+  const uint64_t version = states_->version();
+  if (opened->version == version) [[likely]]
+    return opened;
+  auto made = std::make_unique<Opened>();
+  BT_ASSIGN_OR_RETURN(made->state, states_->Get());
+  BT_ASSIGN_OR_RETURN(made->table, made->state->Table(name(), {.caller = caller_}));
+  made->version = version;  // if the state is newer, the next read opens it again
+  Publish(made.release());
+  return opened_.Get();
+}
+
+absl::StatusOr<Pin<FollowedTable::Opened>> FollowedTable::Begin(const ReadOptions& options,
+                                                                ReadOptions* of_state) {
+  if (options.snapshot == nullptr) [[likely]] {
+    BT_ASSIGN_OR_RETURN(Pin<Opened> opened, Present());
+    // Another thread may have forgotten it just now.
+    if (opened->table == nullptr) return Begin(options, of_state);
+    return opened;
   }
-  BT_ASSIGN_OR_RETURN(read.table, read.state->Table(name(), {.caller = caller_}));
-  return read;
+  BT_RETURN_IF_ERROR(states_->Get().status());
+  const FollowedSnapshot* const snapshot =
+      FollowedSnapshot::Of(options.snapshot.get(), states_.get());
+  if (snapshot == nullptr) {
+    return absl::InvalidArgumentError("ReadOptions::snapshot is of another database");
+  }
+  auto made = std::make_unique<Opened>();
+  made->state = snapshot->state();
+  BT_ASSIGN_OR_RETURN(made->table, made->state->Table(name(), {.caller = caller_}));
+  of_state->snapshot = snapshot->snapshot();
+  return Published<Opened>(made.release()).Get();
 }
 
 absl::StatusOr<Row> FollowedTable::ReadRow(std::string_view row, const Filter& filter,
                                            const ReadOptions& options) {
-  BT_ASSIGN_OR_RETURN(const Read read, Begin(options));
-  return read.table->ReadRow(row, filter, read.options);
+  if (options.snapshot == nullptr) [[likely]] {
+    BT_ASSIGN_OR_RETURN(const Pin<Opened> opened, Begin(options, nullptr));
+    return opened->table->ReadRow(row, filter, options);
+  }
+  ReadOptions of_state = options;
+  BT_ASSIGN_OR_RETURN(const Pin<Opened> opened, Begin(options, &of_state));
+  return opened->table->ReadRow(row, filter, of_state);
 }
 
 std::unique_ptr<RowSource> FollowedTable::ReadRows(const RowSet& rows, const Filter& filter,
                                                    const ReadOptions& options) {
-  const absl::StatusOr<Read> read = Begin(options);
-  if (!read.ok()) return std::make_unique<FailedRows>(read.status());
-  return std::make_unique<FollowedRows>(read->state,
-                                        read->table->ReadRows(rows, filter, read->options));
+  ReadOptions of_state = options;
+  const absl::StatusOr<Pin<Opened>> opened = Begin(options, &of_state);
+  if (!opened.ok()) return std::make_unique<FailedRows>(opened.status());
+  return std::make_unique<FollowedRows>((*opened)->state,
+                                        (*opened)->table->ReadRows(rows, filter, of_state));
 }
 
 std::unique_ptr<RowSource> FollowedTable::ResumeRows(std::string_view token, const Filter& filter,
                                                      const ReadOptions& options) {
-  const absl::StatusOr<Read> read = Begin(options);
-  if (!read.ok()) return std::make_unique<FailedRows>(read.status());
-  return std::make_unique<FollowedRows>(read->state,
-                                        read->table->ResumeRows(token, filter, read->options));
+  ReadOptions of_state = options;
+  const absl::StatusOr<Pin<Opened>> opened = Begin(options, &of_state);
+  if (!opened.ok()) return std::make_unique<FailedRows>(opened.status());
+  return std::make_unique<FollowedRows>((*opened)->state,
+                                        (*opened)->table->ResumeRows(token, filter, of_state));
 }
 
 std::unique_ptr<ScannerBackend> FollowedTable::NewScanner(ReadOptions options) {
-  const absl::StatusOr<Read> read = Begin(options);
-  if (!read.ok()) return std::make_unique<FailedScanner>(read.status());
-  return std::make_unique<FollowedScanner>(read->state, read->table->NewScanner(read->options));
+  ReadOptions of_state = options;
+  const absl::StatusOr<Pin<Opened>> opened = Begin(options, &of_state);
+  if (!opened.ok()) return std::make_unique<FailedScanner>(opened.status());
+  return std::make_unique<FollowedScanner>((*opened)->state,
+                                           (*opened)->table->NewScanner(std::move(of_state)));
 }
 
 absl::StatusOr<std::vector<RowKeySample>> FollowedTable::SampleRowKeys(const CallOptions& options) {
-  BT_ASSIGN_OR_RETURN(const Read read, Begin({}));
-  return read.table->SampleRowKeys(options);
+  BT_ASSIGN_OR_RETURN(const Pin<Opened> opened, Begin({}, nullptr));
+  return opened->table->SampleRowKeys(options);
 }
 
 absl::StatusOr<std::vector<uint64_t>> FollowedTable::ApproximateSizes(
     absl::Span<const RowRange> ranges, const CallOptions& options) {
-  BT_ASSIGN_OR_RETURN(const Read read, Begin({}));
-  return read.table->ApproximateSizes(ranges, options);
+  BT_ASSIGN_OR_RETURN(const Pin<Opened> opened, Begin({}, nullptr));
+  return opened->table->ApproximateSizes(ranges, options);
 }
 
 absl::Status FollowedTable::Apply(const RowMutation& /*mutation*/,

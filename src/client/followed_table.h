@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_CLIENT_FOLLOWED_TABLE_H_
 #define BIGTABLE_CLIENT_FOLLOWED_TABLE_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "backend/table_backend.h"
+#include "base/mutex.h"
+#include "base/published.h"
 #include "client/followed_state.h"
 
 namespace bigtable {
@@ -21,7 +24,11 @@ class FollowedTable final : public TableBackend {
                 std::shared_ptr<FollowedStates> states)
       : TableBackend(Kind::kConnected, std::move(name)),
         caller_(std::move(caller)),
-        states_(std::move(states)) {}
+        states_(std::move(states)),
+        opened_(new Opened) {}
+
+  // Keeps no state until the next read.
+  void Forget() { Publish(new Opened); }
 
   absl::Status Apply(const RowMutation& mutation, const WriteOptions& options) override;
   std::vector<absl::Status> ApplyBatch(absl::Span<const RowMutation> mutations,
@@ -50,16 +57,27 @@ class FollowedTable final : public TableBackend {
                                                          const CallOptions& options) override;
 
  private:
-  // A read in a state: its table, and the options as the state takes them.
-  struct Read {
+  // The table in a state.
+  struct Opened final : Publishable {
+    uint64_t version = 0;  // FollowedStates::version; 0: there is none
     std::shared_ptr<const FollowedState> state;
     std::shared_ptr<TableBackend> table;
-    ReadOptions options;
   };
-  absl::StatusOr<Read> Begin(const ReadOptions& options) const;
+
+  // The table in the present state. Takes no lock, unless the state is new.
+  absl::StatusOr<Pin<Opened>> Present();
+  void Publish(Opened* opened) {
+    MutexLock lock(&mutex_);
+    opened_.Publish(opened);
+  }
+  // The table in the present state or that of the snapshot, and the options as the state takes
+  // them.
+  absl::StatusOr<Pin<Opened>> Begin(const ReadOptions& options, ReadOptions* of_state);
 
   const std::optional<std::string> caller_;
   const std::shared_ptr<FollowedStates> states_;
+  Mutex mutex_;  // of those who publish
+  Published<Opened> opened_;
 };
 
 }  // namespace bigtable

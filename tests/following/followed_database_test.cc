@@ -159,6 +159,68 @@ TEST_F(FollowedDatabaseTest, SnapshotsAndStreamsStayAtTheirMoment) {
                     .status());
 }
 
+// What the program still has when the follower is gone is valid, and says so.
+TEST_F(FollowedDatabaseTest, WhatIsHeldOutlivesIt) {
+  Open();
+  Table* const table = CreateSplitTable("t", 2, 100);
+  Fill(table, 0, 200, "a");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_NO_FATAL_FAILURE(Follow());
+  auto snapshot = follower_->TakeSnapshot().value();
+  RowReader reader = Followed()->ReadRows(RowRange::All());
+  auto row = reader.begin();
+  auto scanner = std::make_unique<Scanner>(Followed());
+  ScanStream* const stream = scanner->FetchColumnFamily("f");
+  ASSERT_FALSE(stream->Done());
+  const Row single = Followed()->ReadRow(RowOf(7)).value();
+  // Those of an earlier state, too.
+  Fill(table, 0, 200, "b");
+  ASSERT_OK(database_->Compact("t"));
+  ASSERT_OK(follower_->Refresh());
+  RowReader later = Followed()->ReadRows(RowRange::All());
+  auto later_row = later.begin();
+  EXPECT_EQ(Show(*later_row), "f:q@1=b0");
+  follower_.reset();
+  EXPECT_EQ(Show(single), "f:q@1=a7");
+  EXPECT_EQ(Show(*row), "f:q@1=a0");
+  EXPECT_EQ(Show(*later_row), "f:q@1=b0");
+  while (row != reader.end()) ++row;
+  EXPECT_STATUS(kFailedPrecondition, "closed", reader.status());
+  while (later_row != later.end()) ++later_row;
+  EXPECT_STATUS(kFailedPrecondition, "closed", later.status());
+  while (!stream->Done()) stream->Next();
+  EXPECT_STATUS(kFailedPrecondition, "closed", scanner->status());
+  snapshot.reset();
+}
+
+// Threads that read while states come and go.
+TEST_F(FollowedDatabaseTest, ReadersAndRefreshesConcurrency) {
+  Open();
+  Table* const table = CreateSplitTable("t", 2, 10);
+  Fill(table, 0, 20, "000-");
+  ASSERT_NO_FATAL_FAILURE(Follow());
+  Table* const followed = Followed();
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      std::string last = "f:q@1=";
+      while (!is_over) {
+        const std::string row = Show(followed->ReadRow(RowOf(3)));
+        EXPECT_GE(row, last);
+        last = row;
+        EXPECT_OK(followed->ReadRows(RowRange::All()).status());
+      }
+    });
+  }
+  for (int i = 1; i < (kSlow ? 40 : 100); ++i) {
+    Fill(table, 0, 20, absl::StrFormat("%03d-", i));
+    ASSERT_OK(follower_->Refresh());
+  }
+  is_over = true;
+  for (std::thread& reader : readers) reader.join();
+}
+
 TEST_F(FollowedDatabaseTest, ItOnlyReads) {
   Open();
   Table* const table = CreateStillTable();
