@@ -75,12 +75,10 @@ int main() {
   Check(table->DropRowRange(bigtable::RowRange::Prefix("user05")));
   std::cout << absl::StrFormat("after the mistake: %d rows\n", CountRows(table));
 
-  // The newest backup becomes a database beside the other, and the rows are copied from there.
+  // The table of the newest backup comes back beside the other, and the rows are copied from there.
   const std::vector<bigtable::BackupInfo> list = Value(backups->List());
-  Check(backups->Restore(list.back().id, "/restored", {.file_system = &disk}));
-  auto restored =
-      Value(bigtable::Database::Open("/restored", {.read_only = true, .file_system = &disk}));
-  auto* before = Value(restored->OpenTable("users"));
+  Check(backups->RestoreTable(list.back().id, "users", database.get(), "restored"));
+  auto* before = Value(database->OpenTable("restored"));
   bigtable::RowReader lost = before->ReadRows(bigtable::RowRange::Prefix("user05"));
   for (const bigtable::Row& row : lost) {
     bigtable::RowMutation mutation(row.key());
@@ -91,6 +89,7 @@ int main() {
     Check(table->Apply(mutation));
   }
   Check(lost.status());
+  Check(database->DeleteTable("restored"));
   ends = true;
   user.join();
   const uint64_t rows = CountRows(table);
