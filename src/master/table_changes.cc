@@ -74,8 +74,15 @@ SequenceNumber LargestSequence(const RestoredTable& table) {
 absl::Status TableChanges::RestoreTable(RestoredTable table, const CallLimits& limits,
                                         bool* may_be_named) {
   *may_be_named = false;
-  // What a new table of this schema needs, such as operators that are registered.
-  BT_RETURN_IF_ERROR(MakeTableLayout(table.layout.name, 0, table.layout.ToSchema()).status());
+  // What a new table of this schema needs, such as operators that are registered. But a group may
+  // have lost its families.
+  TableSchema schema = table.layout.ToSchema();
+  std::erase_if(schema.locality_groups, [&](const auto& group) {
+    return std::none_of(schema.families.begin(), schema.families.end(), [&](const auto& family) {
+      return family.second.locality_group == group.first;
+    });
+  });
+  BT_RETURN_IF_ERROR(MakeTableLayout(table.layout.name, 0, schema).status());
   {
     // An ingestion relies on it that no mutation reaches the numbers that it has chosen.
     const LimitedMutexLock lock(parts_.ingestion, &limits, "an ingestion of files");

@@ -92,7 +92,11 @@ class ModelRun : public ModelQuotaSteps {
         Fill(random);
         break;
       case StepKind::kIngest:
-        Ingest(random);
+        if (random.OneIn(3)) {
+          RestoreTable(random);
+        } else {
+          Ingest(random);
+        }
         break;
       case StepKind::kWriteConcurrently:
         WriteConcurrently(random);
@@ -127,7 +131,11 @@ class ModelRun : public ModelQuotaSteps {
         ReleaseSnapshot(random);
         break;
       case StepKind::kCompareAll:
-        CompareAll();
+        if (random.OneIn(2)) {
+          CompareFollowed(random);
+        } else {
+          CompareAll();
+        }
         break;
       case StepKind::kAdvanceClock:
       case StepKind::kJumpBack:
@@ -292,6 +300,28 @@ class ModelRun : public ModelQuotaSteps {
     }
     pauses_ = 0;
   }
+  // What a second opening has that reads beside this one. It outlives openings of the database.
+  void CompareFollowed(Random& random) {
+    // It would count rates of calls by a clock of its own.
+    if (memory_ == nullptr || plan_.settings.quotas) return CompareAll();
+    Log("(followed)");
+    if (follower_ == nullptr) {
+      DatabaseOptions options = RandomOptions(random);
+      options.follow = true;
+      options.follow_interval = absl::InfiniteDuration();
+      options.clock = &clock_;
+      options.file_system = memory_.get();
+      absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path_, options);
+      if (!Check(opened.status(), "Open, to follow")) return;
+      follower_ = *std::move(opened);
+    } else if (!Check(follower_->Refresh(), "Refresh")) {
+      return;
+    }
+    database_.swap(follower_);
+    CompareAll();
+    database_.swap(follower_);
+    Tally("followed states");
+  }
   // The calls are recorded from here on.
   bool Record(Random& random, DatabaseOptions* options) {
     const RecordedKeys keys = random.OneIn(2) ? RecordedKeys::kPlain : RecordedKeys::kHashed;
@@ -345,6 +375,7 @@ class ModelRun : public ModelQuotaSteps {
       Check(database_->DeleteTable(model_.tables.begin()->first), "DeleteTable");
     }
     if (!Close(random)) return;
+    follower_.reset();
     path_ = path;
     Open(random);
     if (ok()) CompareAll();
@@ -359,6 +390,29 @@ class ModelRun : public ModelQuotaSteps {
            Check((*engine)->DeleteOld(2), "BackupEngine::DeleteOld") &&
            Check((*engine)->Restore(made->id, path, {.file_system = memory_.get()}),
                  "BackupEngine::Restore");
+  }
+  // A table of a backup that is made just now becomes another one, beside it.
+  void RestoreTable(Random& random) {
+    const std::string source = AnyTable(random);
+    const std::string name = RandomTableName(random);
+    const bool is_plain = !plan_.settings.quotas && !plan_.settings.observers;
+    if (memory_ == nullptr || !is_plain || source.empty()) return Log("(no restore)");
+    Log(Cat("RestoreTable ", source, " as ", name));
+    absl::StatusOr<std::unique_ptr<BackupEngine>> engine =
+        BackupEngine::Open(Cat(first_path_, "-backups"), memory_.get());
+    if (!Check(engine.status(), "BackupEngine::Open")) return;
+    const absl::StatusOr<BackupInfo> made =
+        (*engine)->Create(database_.get(), {.tables = {source}});
+    if (!Check(made.status(), "BackupEngine::Create")) return;
+    const absl::Status restored = (*engine)->RestoreTable(made->id, source, database_.get(), name);
+    if (!Check((*engine)->DeleteOld(2), "BackupEngine::DeleteOld")) return;
+    if (model_.tables.contains(name)) {
+      return Expect(absl::StatusCode::kAlreadyExists, restored, "RestoreTable");
+    }
+    if (!Check(restored, "RestoreTable")) return;
+    const auto copy = model_.tables.at(source);
+    model_.tables.emplace(name, copy);
+    Tally("restored tables");
   }
   void ReopenReadOnly(Random& random) {
     Log("Reopen, read-only at first");
@@ -385,6 +439,7 @@ class ModelRun : public ModelQuotaSteps {
         seed, plan_.settings.crashes == ModelSettings::Crashes::kMachine ? Unsynced::kRandomPart
                                                                          : Unsynced::kEverything);
     Drop();
+    follower_.reset();
     memory_ = std::move(clone);
     if (random.OneIn(4)) LookReadOnly(random);
     if (ok()) Open(random);
@@ -393,6 +448,7 @@ class ModelRun : public ModelQuotaSteps {
 
   std::optional<TempDirectory> directory_;  // either directory_ or memory_ is used
   std::unique_ptr<InMemoryFileSystem> memory_;
+  std::unique_ptr<Database> follower_;  // see CompareFollowed; null: not opened yet
   std::string path_;
   std::string first_path_;
   int copies_ = 0;

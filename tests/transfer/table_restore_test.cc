@@ -117,6 +117,18 @@ TEST_F(TableRestoreTest, ItIsAsItWasAndHasALifeOfItsOwn) {
   EXPECT_EQ(DumpOf("third"), before);
 }
 
+TEST_F(TableRestoreTest, ALocalityGroupMayHaveLostItsFamilies) {
+  TableSchema schema = StillSchema();
+  schema.locality_groups["other"] = {};
+  schema.families["g"] = {.locality_group = "other"};
+  Fill(CreateTable("rows", schema), 0, 10);
+  ASSERT_OK(database_->DropFamily("rows", "g"));
+  const BackupInfo made = Create();
+  ASSERT_OK(RestoreTable(made.id, "again"));
+  EXPECT_EQ(DumpOf("again"), DumpOf("rows"));
+  ASSERT_OK(database_->AddFamily("again", "g", {.locality_group = "other"}));
+}
+
 // The tablets of the table share files, which are removed when the last of them has no use for it.
 TEST_F(TableRestoreTest, FilesOfSeveralTabletsAreRemovedWithTheLast) {
   ASSERT_NO_FATAL_FAILURE(FillAllKinds());
