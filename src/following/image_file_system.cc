@@ -1,7 +1,6 @@
 #include "following/image_file_system.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <utility>
@@ -68,8 +67,8 @@ class ImageFileSystem::Reader final : public RandomAccessFile {
     }
     const size_t copied =
         offset < file_.bytes->size() ? std::min<uint64_t>(n, file_.bytes->size() - offset) : 0;
-    if (copied > 0) std::memcpy(buffer, file_.bytes->data() + offset, copied);
-    std::memset(buffer + copied, 0, n - copied);
+    if (copied > 0) std::copy_n(file_.bytes->data() + offset, copied, buffer);
+    std::fill_n(buffer + copied, n - copied, '\0');
     return absl::OkStatus();
   }
   uint64_t size() const override { return file_.size; }
