@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "repair/repair_fixture.h"
 #include "support/expect_status.h"
+#include "support/seeds.h"
 
 namespace bigtable {
 namespace {
@@ -45,10 +46,16 @@ class RepairFailuresTest : public RepairFixture {
   Contents repaired_;
 };
 
+// Of the calls of the file system: each of the first, and then some.
+uint64_t StepAfter(uint64_t call) {
+  if (kSlow) return call < 30 ? 1 : 11;
+  return call < 80 ? 1 : 3;
+}
+
 TEST_F(RepairFailuresTest, AnErrorAtEachCallLeavesNothingThatIsTakenForTheDatabase) {
   MakeDamaged();
   const auto before = BytesOf(*file_system_);
-  for (uint64_t n = 1;; n += n < 80 ? 1 : 3) {
+  for (uint64_t n = 1;; n += StepAfter(n)) {
     SCOPED_TRACE(n);
     const auto files = file_system_->CrashClone(1, Unsynced::kEverything);
     FaultyFileSystem faulty(files.get());
@@ -69,7 +76,7 @@ TEST_F(RepairFailuresTest, AnErrorAtEachCallLeavesNothingThatIsTakenForTheDataba
 TEST_F(RepairFailuresTest, ALossOfPowerAtEachCallLeavesNothingThatIsTakenForTheDatabase) {
   MakeDamaged();
   const auto before = BytesOf(*file_system_);
-  for (uint64_t n = 1;; n += n < 80 ? 1 : 3) {
+  for (uint64_t n = 1;; n += StepAfter(n)) {
     SCOPED_TRACE(n);
     const auto files = file_system_->CrashClone(1, Unsynced::kEverything);
     FaultyFileSystem faulty(files.get());
