@@ -16,7 +16,7 @@ FollowedDatabase::FollowedDatabase(std::string_view path, const DatabaseOptions&
       options_(options),
       info_log_(options.log_sink),
       files_(std::make_shared<FollowedFiles>(std::move(files), options)),
-      image_(files_->files.get(), DatabaseDirectory(path)) {}
+      image_(files_->files.get(), DatabaseDirectory(path), &files_->held) {}
 
 FollowedDatabase::~FollowedDatabase() { Close().IgnoreError(); }
 
@@ -69,8 +69,9 @@ absl::Status FollowedDatabase::Refresh(const CallOptions& options) {
 absl::Status FollowedDatabase::RefreshWithin(const CallLimits& limits) {
   LimitedMutexLock lock(&refresh_mutex_, &limits, "the refresh");
   BT_RETURN_IF_ERROR(lock.status());
+  constexpr int kMostTries = 10;
   absl::Status failed;
-  while (true) {
+  for (int tries = 0; tries < kMostTries; ++tries) {
     if (closing_.cancelled()) return absl::FailedPreconditionError("the database is closed");
     bool has_changed;
     const absl::Status taken = image_.Take(limits, &has_changed);
@@ -82,6 +83,7 @@ absl::Status FollowedDatabase::RefreshWithin(const CallLimits& limits) {
     failed = OpenState(&is_late);
     if (!is_late) return failed;
   }
+  return failed;
 }
 
 absl::Status FollowedDatabase::OpenState(bool* is_late) {

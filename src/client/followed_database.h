@@ -78,8 +78,8 @@ class FollowedDatabase final : public ReadOnlyCalls {
   absl::Status RefreshWithin(const CallLimits& limits);
   // Makes it the present one, so that tables keep no other.
   void Use(std::shared_ptr<const FollowedState> state);
-  // Makes the image the state. After an error `*is_late` says whether a file was missing: then the
-  // writer has removed it before it was held, unless the image is still the present one.
+  // Makes the image the state. After an error `*is_late` says whether a file was missing, which it
+  // should not be: if the image is still the present one, the file is lost.
   absl::Status OpenState(bool* is_late) ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
   void RefreshAgainAndAgain();
 

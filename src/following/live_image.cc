@@ -1,6 +1,7 @@
 #include "following/live_image.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,7 @@ absl::Status LiveImage::Try(bool* is_settled, bool* has_changed) {
     bool has_more;
     BT_RETURN_IF_ERROR(log.Extend(files_, last_, &has_more));
   }
+  if (*has_changed) BT_RETURN_IF_ERROR(HoldSSTables());
   for (auto& [_, log] : logs_) {
     if (!log.is_of_metadata()) continue;
     const SequenceNumber before = log.last_sequence();
@@ -68,6 +70,19 @@ absl::Status LiveImage::Try(bool* is_settled, bool* has_changed) {
   if (!(again == fixed)) return absl::OkStatus();
   service_files_ = std::move(fixed.service_files);
   *is_settled = true;
+  return absl::OkStatus();
+}
+
+absl::Status LiveImage::HoldSSTables() const {
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                      files_->ListDirectory(directory_.sstables()));
+  for (const std::string& name : names) {
+    const std::optional<uint64_t> number = DatabaseDirectory::SSTableNumber(name);
+    if (!number.has_value()) continue;
+    const absl::Status held = held_->Hold(directory_.sstable(*number)).status();
+    // One that was removed just now is not named, or METADATA will be found to have changed.
+    if (!held.ok() && !absl::IsNotFound(held)) return held;
+  }
   return absl::OkStatus();
 }
 

@@ -7,8 +7,10 @@
 //  1. The files of the lock service, and the names and the states of the logs, are read.
 //  2. Each log is copied up to its end. Let `last` be the largest sequence number in users' logs.
 //  3. Users' logs are copied once more, up to that number.
-//  4. What was read in step 1 is read again, and METADATA's logs are looked at again. If anything
-//     has changed, all of this is done again; records that are copied stay copied.
+//  4. All SSTables that there are, are opened. What was read in step 1 is read again, and
+//  METADATA's
+//     logs are looked at again. If anything has changed, all of this is done again; records that
+//     are copied stay copied, and files that are open stay open.
 //
 // Why the result is one moment: let it be the end of step 2. A write that was acknowledged before
 // it was in its log, and is copied in step 2 or 3. A write that was made after seeing another one
@@ -16,7 +18,8 @@
 // its number is larger. A batch over several logs gets its numbers at once, and no log goes on
 // before it is in all of them; an opening leaves out one that is not. METADATA and the files of the
 // lock service have not changed from step 2 to step 4, so they are those of that moment, and what
-// they say that the logs no longer need was not overwritten.
+// they say that the logs no longer need was not overwritten. A file is removed
+// only after METADATA has forgotten it, so all that METADATA names at that moment are open.
 #ifndef BIGTABLE_FOLLOWING_LIVE_IMAGE_H_
 #define BIGTABLE_FOLLOWING_LIVE_IMAGE_H_
 
@@ -32,6 +35,7 @@
 #include "base/call_limits.h"
 #include "base/sequence.h"
 #include "cluster/directory.h"
+#include "following/held_files.h"
 #include "following/log_copy.h"
 
 namespace bigtable {
@@ -39,9 +43,9 @@ namespace bigtable {
 // One thread at a time.
 class LiveImage {
  public:
-  // `files` outlives this.
-  LiveImage(FileSystem* files, DatabaseDirectory directory)
-      : files_(files), directory_(std::move(directory)) {}
+  // Both outlive this. `held` gets the SSTables.
+  LiveImage(FileSystem* files, DatabaseDirectory directory, HeldFiles* held)
+      : files_(files), directory_(std::move(directory)), held_(held) {}
 
   // Takes the files as they are now. Sets `*has_changed` unless they are as after the last call, or
   // if something was found to be different before an error.
@@ -68,11 +72,13 @@ class LiveImage {
   absl::StatusOr<Fixed> ReadFixed() const;
   absl::Status ReadServiceFiles(const std::string& directory,
                                 std::map<std::string, std::string>* files) const;
+  absl::Status HoldSSTables() const;
   // One pass of the steps. Sets `*is_settled`, unless they are to be done again.
   absl::Status Try(bool* is_settled, bool* has_changed);
 
   FileSystem* const files_;
   const DatabaseDirectory directory_;
+  HeldFiles* const held_;
   std::map<std::string, std::string> service_files_;
   std::map<std::string, LogCopy> logs_;
   SequenceNumber last_ = 0;

@@ -362,6 +362,7 @@ TEST_F(FollowedDatabaseTest, EachStateIsOneMomentConcurrency) {
   std::thread changer([&] {
     Random random(2);
     while (!is_over) {
+      absl::SleepFor(absl::Milliseconds(kSlow ? 20 : 1));
       const std::string name = random.OneIn(2) ? "t" : "b";
       const std::string row = RowOf(static_cast<int>(random.Below(kRows)));
       switch (random.Below(5)) {
