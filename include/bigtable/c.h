@@ -521,8 +521,8 @@ bigtable_error* bigtable_backup_engine_create(bigtable_backup_engine* engine,
                                               bigtable_database* database, const char* description,
                                               size_t description_size,
                                               const bigtable_call_options* options, uint64_t* id);
-// What is said of a backup, and what of it is wanted. NULL in its place: all tables, no
-// description, it never expires. One that has just been made says nothing of these either.
+// The description of a backup, when it expires, and which of its tables a call is about. New
+// options, and NULL in their place: no description, it never expires, all tables.
 bigtable_backup_options* bigtable_backup_options_new(void);
 void bigtable_backup_options_free(bigtable_backup_options* options);
 bigtable_error* bigtable_backup_options_set_description(bigtable_backup_options* options,

@@ -69,6 +69,12 @@ absl::Status FollowedDatabase::Refresh(const CallOptions& options) {
 absl::Status FollowedDatabase::RefreshWithin(const CallLimits& limits) {
   LimitedMutexLock lock(&refresh_mutex_, &limits, "the refresh");
   BT_RETURN_IF_ERROR(lock.status());
+  const absl::Status status = FollowWriter(limits);
+  files_->held.DropUnused();  // of the last state, or of one that could not be opened
+  return status;
+}
+
+absl::Status FollowedDatabase::FollowWriter(const CallLimits& limits) {
   constexpr int kMostTries = 10;
   absl::Status failed;
   for (int tries = 0; tries < kMostTries; ++tries) {
@@ -102,7 +108,6 @@ absl::Status FollowedDatabase::OpenState(bool* is_late) {
   std::erase_if(opened_, [](const auto& opened) { return opened.expired(); });
   opened_.push_back(*state);
   Use(*std::move(state));
-  held->DropUnused();
   return absl::OkStatus();
 }
 

@@ -76,6 +76,8 @@ class FollowedDatabase final : public ReadOnlyCalls {
   FollowedDatabase(std::string_view path, const DatabaseOptions& options,
                    std::unique_ptr<GuardedFileSystem> files);
   absl::Status RefreshWithin(const CallLimits& limits);
+  // Takes the image, and opens its state if it is another one.
+  absl::Status FollowWriter(const CallLimits& limits) ABSL_EXCLUSIVE_LOCKS_REQUIRED(refresh_mutex_);
   // Makes it the present one, so that tables keep no other.
   void Use(std::shared_ptr<const FollowedState> state);
   // Makes the image the state. After an error `*is_late` says whether a file was missing, which it

@@ -34,9 +34,9 @@ class HeldFiles {
   absl::StatusOr<std::shared_ptr<RandomAccessFile>> Hold(std::string_view path);
   // How often there was no such file.
   uint64_t missed() const { return missed_.load(std::memory_order_relaxed); }
-  // Lets go of those that nobody else has.
+  // Closes the files that nobody else uses.
   void DropUnused();
-  // Lets go of all: others keep what they have.
+  // Forgets all files. One that somebody uses stays open until they are done with it.
   void Clear();
   size_t size() const;
 

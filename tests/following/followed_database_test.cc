@@ -20,6 +20,7 @@
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "support/expect_status.h"
+#include "support/hiding_file_system.h"
 #include "support/random.h"
 #include "support/seeds.h"
 #include "support/tablets_fixture.h"
@@ -445,12 +446,14 @@ TEST_F(FollowedDatabaseTest, AThreadFollowsByItself) {
   EXPECT_EQ(Followed()->Get("r", "f:q").value(), "b");
 }
 
-// An error of any call leaves the state as it was, and the next refresh succeeds.
+// An error of any call leaves the state as it was, and no more files open, and the next refresh
+// succeeds.
 TEST_F(FollowedDatabaseTest, AnErrorOfAnyCallLeavesTheStateAsItWas) {
   Open(WithServers(2));
   Table* const table = CreateSplitTable("t", 2, 10);
   Fill(table, 0, 20, "a");
-  FaultyFileSystem faulty(file_system_.get());
+  HidingFileSystem counting(file_system_.get());
+  FaultyFileSystem faulty(&counting);
   DatabaseOptions options = FollowOptions();
   options.file_system = &faulty;
   ASSERT_NO_FATAL_FAILURE(Follow(options));
@@ -461,9 +464,13 @@ TEST_F(FollowedDatabaseTest, AnErrorOfAnyCallLeavesTheStateAsItWas) {
     ASSERT_OK(follower_->Refresh());
     Fill(table, 0, 20, "b");
     ASSERT_OK(database_->Flush("t"));
+    const int open_files = counting.open_files();
     faulty.CountCalls();
     faulty.FailCall(call, absl::InternalError("injected"));
     const absl::Status refreshed = follower_->Refresh();
+    if (!refreshed.ok()) {
+      EXPECT_LE(counting.open_files(), open_files);
+    }
     const bool is_over = faulty.calls() < call;
     faulty.ClearFaults();
     ExpectFilled(Followed(), 0, 20, refreshed.ok() ? "b" : "a");
