@@ -79,7 +79,7 @@ class CrossedDatabase {
     std::unique_ptr<CrossedDatabase> made(new CrossedDatabase(place));
     BT_RETURN_IF_ERROR(made->Create());
     BT_RETURN_IF_ERROR(made->Fill(content));
-    if (place.opened != Opened::kOnce) BT_RETURN_IF_ERROR(made->OpenAgain());
+    BT_RETURN_IF_ERROR(made->OpenAgain());
     if (place.caller == InNameOf::kRefusedUser) BT_RETURN_IF_ERROR(made->RefuseUser());
     return made;
   }
@@ -118,9 +118,20 @@ class CrossedDatabase {
     return OpenTable();
   }
   absl::Status OpenAgain() {
+    if (place_.opened == Opened::kOnce) return absl::OkStatus();
     old_snapshot_ = nullptr;
     server_ = nullptr;
     connected_ = nullptr;
+    if (place_.opened == Opened::kFollowed) {
+      BT_RETURN_IF_ERROR(Follow());
+    } else if (place_.opened == Opened::kRestored) {
+      BT_RETURN_IF_ERROR(Restore());
+    } else {
+      BT_RETURN_IF_ERROR(Reopen());
+    }
+    return OpenTable();
+  }
+  absl::Status Reopen() {
     if (place_.opened == Opened::kAgain) BT_RETURN_IF_ERROR(database_->Close());
     // Otherwise the process has died.
     std::unique_ptr<InMemoryFileSystem> found = files_->CrashClone(1, Unsynced::kEverything);
@@ -129,7 +140,23 @@ class CrossedDatabase {
     DatabaseOptions options = MakeOptions();
     options.read_only = place_.opened == Opened::kReadOnlyAfterCrash;
     BT_ASSIGN_OR_RETURN(database_, Database::Open("/db", options));
-    return OpenTable();
+    return absl::OkStatus();
+  }
+  absl::Status Follow() {
+    DatabaseOptions options = MakeOptions();
+    options.follow = true;
+    options.follow_interval = absl::InfiniteDuration();
+    writer_ = std::move(database_);
+    BT_ASSIGN_OR_RETURN(database_, Database::Open("/db", options));
+    return absl::OkStatus();
+  }
+  absl::Status Restore() {
+    BT_ASSIGN_OR_RETURN(const std::unique_ptr<BackupEngine> backups,
+                        BackupEngine::Open("/backups", files_.get()));
+    BT_ASSIGN_OR_RETURN(const BackupInfo made,
+                        backups->Create(database_.get(), {.tables = {kTable}}));
+    BT_RETURN_IF_ERROR(database_->DeleteTable(kTable));
+    return backups->RestoreTable(made.id, kTable, database_.get(), kTable);
   }
   // On the way of the place.
   absl::Status OpenTable() {
@@ -313,6 +340,7 @@ class CrossedDatabase {
   InMemoryFileSystem recording_files_;
   int recordings_ = 0;
   IgnoringSink traces_;
+  std::unique_ptr<Database> writer_;  // if another object reads beside it
   std::unique_ptr<Database> database_;
   std::unique_ptr<Database> connected_;
   std::unique_ptr<CrossedServer> server_;

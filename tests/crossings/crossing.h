@@ -52,6 +52,7 @@ enum CrossingFeature : uint32_t {
   kCanWrite = 1 << 19,
   kHasBatches = 1 << 20,
   kIsPermitted = 1 << 21,  // to read some family, as far as the call needs one
+  kHasMessages = 1 << 22,  // to its tablet servers
 };
 // Of one or a few calls: all others lack them.
 inline constexpr uint32_t kRareFeatures = kHasRequestForms | kHasRowStreams | kHasScanStreams;
@@ -60,9 +61,9 @@ enum class Way { kInPlace, kMessages, kConnected, kServer };
 enum class Storage { kMemory, kFiles, kBoth, kCompacted };
 // By which call the content is written.
 enum class Written { kApply, kBatch, kCheckAndMutate, kWriteBatch, kRequest, kFiles };
-// Whether the database was closed and opened, or the process has died, after the content was
-// written.
-enum class Opened { kOnce, kAgain, kAfterCrash, kReadOnlyAfterCrash };
+// What happened after the content was written. The database was closed and opened, the process has
+// died, a second opening follows the first, or the table comes from a backup.
+enum class Opened { kOnce, kAgain, kAfterCrash, kReadOnlyAfterCrash, kFollowed, kRestored };
 // In whose name it is written and read. A user has a quota and is on the access lists, one who is
 // refused until the content is written and has been read.
 enum class InNameOf { kProgram, kUser, kRefusedUser };

@@ -287,7 +287,7 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
       APlace(
           "in place", [](Place*) {}, 0, kHasServer),
       APlace(
-          "by messages", [](Place* place) { place->way = Way::kMessages; }, 0,
+          "by messages", [](Place* place) { place->way = Way::kMessages; }, kHasMessages,
           kHasServer | kHasTransactions | kHasObservers | kCanBeObserved | kHasBatches),
       APlace(
           "connected", [](Place* place) { place->way = Way::kConnected; }, 0,
@@ -336,7 +336,13 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
            APlace(
                "read-only after a crash",
                [](Place* place) { place->opened = Opened::kReadOnlyAfterCrash; }, 0,
-               kHasOldSnapshots | kCanWrite)}),
+               kHasOldSnapshots | kCanWrite),
+           APlace(
+               "beside its writer", [](Place* place) { place->opened = Opened::kFollowed; }, 0,
+               kHasOldSnapshots | kCanWrite | kHasMessages),
+           APlace(
+               "as a restored table", [](Place* place) { place->opened = Opened::kRestored; }, 0,
+               kHasOldSnapshots)}),
       OfPlace("observers",
               {APlace(
                    "none", [](Place*) {}, 0, kHasObservers),
