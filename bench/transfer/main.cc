@@ -46,7 +46,7 @@ std::string Milliseconds(absl::Duration time) {
   return absl::StrFormat("%.2f", absl::ToDoubleMilliseconds(time));
 }
 
-// What both benchmarks take from the flags.
+// What all benchmarks take from the flags.
 struct Settings {
   bool quick = false;
   std::vector<std::string> engines;
@@ -59,8 +59,15 @@ absl::StatusOr<std::vector<uint64_t>> RowsOr(std::vector<uint64_t> usual) {
   return Numbers("rows", list, 1000, 100'000'000);
 }
 
-absl::Status RunCheckpoints(const Settings& settings) {
-  const absl::StatusOr<std::vector<uint64_t>> rows =
+// What those beside a client that writes take from them as well.
+struct BesideAClient {
+  std::vector<uint64_t> rows;
+  uint64_t writes = 0;  // of the client, in a second
+  absl::Duration time;
+};
+
+absl::StatusOr<BesideAClient> ReadBesideAClient(const Settings& settings) {
+  absl::StatusOr<std::vector<uint64_t>> rows =
       RowsOr(settings.quick ? std::vector<uint64_t>{20'000, 100'000}
                             : std::vector<uint64_t>{100'000, 400'000, 1'600'000});
   if (!rows.ok()) return rows.status();
@@ -69,18 +76,24 @@ absl::Status RunCheckpoints(const Settings& settings) {
   if (absl::Status s = CheckRange("seconds", seconds, 1, 3600); !s.ok()) return s;
   const uint64_t writes = absl::GetFlag(FLAGS_writes);
   if (absl::Status s = CheckRange("writes", writes, 1, 1'000'000); !s.ok()) return s;
+  return BesideAClient{*std::move(rows), writes, absl::Seconds(static_cast<int64_t>(seconds))};
+}
+
+absl::Status RunCheckpoints(const Settings& settings) {
+  const absl::StatusOr<BesideAClient> beside = ReadBesideAClient(settings);
+  if (!beside.ok()) return beside.status();
 
   Table table({"rows", "engine", "checkpoints", "median, ms", "longest, ms", "write p50, us",
                "p99.9, ms", "longest, ms", "without: p50, us", "p99.9, ms", "longest, ms"});
-  for (const uint64_t n : *rows) {
+  for (const uint64_t n : beside->rows) {
     for (const std::string& name : settings.engines) {
       const absl::StatusOr<CheckpointResult> result =
           MeasureCheckpoints({.engine = *BuiltEngine(name),
                               .directory = absl::GetFlag(FLAGS_directory),
                               .rows = n,
                               .memory_limit = settings.memory << 20,
-                              .writes_per_second = static_cast<double>(writes),
-                              .time = absl::Seconds(static_cast<int64_t>(seconds))});
+                              .writes_per_second = static_cast<double>(beside->writes),
+                              .time = beside->time});
       if (!result.ok()) return result.status();
       const std::vector<absl::Duration>& times = result->checkpoints;
       std::vector<std::string> line = {
@@ -94,7 +107,8 @@ absl::Status RunCheckpoints(const Settings& settings) {
       table.Add(std::move(line));
     }
   }
-  std::cout << "Checkpoints beside a client: " << writes << " writes of a kilobyte a second\n\n"
+  std::cout << "Checkpoints beside a client: " << beside->writes
+            << " writes of a kilobyte a second\n\n"
             << table.Text() << "\n";
   return absl::OkStatus();
 }
@@ -200,26 +214,19 @@ absl::Status RunIngestions(const Settings& settings) {
 }
 
 absl::Status RunRefreshes(const Settings& settings) {
-  const absl::StatusOr<std::vector<uint64_t>> rows =
-      RowsOr(settings.quick ? std::vector<uint64_t>{20'000, 100'000}
-                            : std::vector<uint64_t>{100'000, 400'000, 1'600'000});
-  if (!rows.ok()) return rows.status();
-  uint64_t seconds = absl::GetFlag(FLAGS_seconds);
-  if (seconds == 0) seconds = settings.quick ? 2 : 10;
-  if (absl::Status s = CheckRange("seconds", seconds, 1, 3600); !s.ok()) return s;
-  const uint64_t writes = absl::GetFlag(FLAGS_writes);
-  if (absl::Status s = CheckRange("writes", writes, 1, 1'000'000); !s.ok()) return s;
+  const absl::StatusOr<BesideAClient> beside = ReadBesideAClient(settings);
+  if (!beside.ok()) return beside.status();
   Table table({"rows", "engine", "opening, ms", "refreshes", "median, ms", "longest, ms",
                "unchanged, ms", "write p50, us", "p99.9, ms", "without: p50, us", "p99.9, ms"});
-  for (const uint64_t n : *rows) {
+  for (const uint64_t n : beside->rows) {
     for (const std::string& name : settings.engines) {
       const absl::StatusOr<RefreshResult> result =
           MeasureRefreshes({.engine = *BuiltEngine(name),
                             .directory = absl::GetFlag(FLAGS_directory),
                             .rows = n,
                             .memory_limit = settings.memory << 20,
-                            .writes_per_second = static_cast<double>(writes),
-                            .time = absl::Seconds(static_cast<int64_t>(seconds)),
+                            .writes_per_second = static_cast<double>(beside->writes),
+                            .time = beside->time,
                             .interval = absl::Milliseconds(200)});
       if (!result.ok()) return result.status();
       const std::vector<absl::Duration>& times = result->refreshes;
@@ -237,8 +244,8 @@ absl::Status RunRefreshes(const Settings& settings) {
       table.Add(std::move(line));
     }
   }
-  std::cout << "Refreshes of a second opening, 200 ms after the last, beside a client: " << writes
-            << " writes of a kilobyte a second\n\n"
+  std::cout << "Refreshes of a second opening, 200 ms after the last, beside a client: "
+            << beside->writes << " writes of a kilobyte a second\n\n"
             << table.Text() << "\n";
   return absl::OkStatus();
 }
