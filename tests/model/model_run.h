@@ -410,8 +410,7 @@ class ModelRun : public ModelQuotaSteps {
       return Expect(absl::StatusCode::kAlreadyExists, restored, "RestoreTable");
     }
     if (!Check(restored, "RestoreTable")) return;
-    const auto copy = model_.tables.at(source);
-    model_.tables.emplace(name, copy);
+    model_.RestoreTable(source, name);
     Tally("restored tables");
   }
   void ReopenReadOnly(Random& random) {

@@ -275,7 +275,7 @@ class ModelTable {
                               int64_t now_micros) const {
     std::vector<ModelCell> cells;
     const auto row = rows_.find(row_key);
-    if (row == rows_.end()) return cells;
+    if (row == rows_.end() || sequence < restored_) return cells;
     for (const auto& [family_name, family] : row->second.families) {
       std::vector<ModelVersion> wide_deletes = row->second.deletes;
       wide_deletes.insert(wide_deletes.end(), family.deletes.begin(), family.deletes.end());
@@ -290,6 +290,10 @@ class ModelTable {
     filtered_.Apply(row_key, &cells);
     return cells;
   }
+
+  // From now on this is the table that a backup of it became. Reads at an earlier number find
+  // nothing.
+  void BeRestored(uint64_t sequence) { restored_ = sequence; }
 
   // What compaction filters have done to the cells.
   const ModelFilteredCells& filtered() const { return filtered_; }
@@ -323,6 +327,7 @@ class ModelTable {
   }
 
   TableSchema schema_;
+  uint64_t restored_ = 0;  // when BeRestored was called
   bool has_own_will_ = false;
   std::map<std::string, ModelRules> rules_;  // of each family
   std::map<std::string, RowHistory> rows_;
@@ -355,7 +360,7 @@ inline void ModelTable::Restore(SavedRow saved) {
 
 struct ModelDatabase {
   std::map<std::string, ModelTable> tables;
-  uint64_t sequence = 0;  // of the last mutation or change of a rule
+  uint64_t sequence = 0;  // of the last mutation, change of a rule, or restored table
 
   // Returns whether the mutation was applied; if not, nothing changed.
   bool Apply(const std::string& table, int64_t now_micros, const ModelMutation& mutation) {
@@ -363,6 +368,11 @@ struct ModelDatabase {
     if (!model.Accepts(mutation)) return false;
     model.Apply(++sequence, now_micros, mutation);
     return true;
+  }
+  // `name` does not exist.
+  void RestoreTable(const std::string& source, const std::string& name) {
+    const auto copy = tables.at(source);
+    tables.emplace(name, copy).first->second.BeRestored(++sequence);
   }
   void UpdateFamily(const std::string& table, const std::string& name, const Family& family,
                     int64_t now_micros) {
