@@ -95,10 +95,11 @@ class BIGTABLE_EXPORT Database {
   //                                  FamilyChange::Update("g", {.gc = rule})});
   //
   // A family that is dropped and added again is empty afterwards, and may be in another locality
-  // group and hold other values. Writes to such a family that meet the change are Aborted, change
-  // nothing, and can be made again; all other reads and writes find the families as they were
-  // before, or as they are after all changes. An empty list changes nothing. Errors are those of
-  // AddFamily, UpdateFamily and DropFamily, for the first change that cannot be made.
+  // group and hold other values. Writes to such a family that meet the change, and in a table with
+  // a change stream writes to a family that is dropped, are Aborted, change nothing, and can be
+  // made again; all other reads and writes find the families as they were before, or as they are
+  // after all changes. An empty list changes nothing. Errors are those of AddFamily, UpdateFamily
+  // and DropFamily, for the first change that cannot be made.
   //
   // Cost: the schema is written and synced once, however many the changes are. Each tablet takes
   // it in its commit queue; twice, if a rule changes or a family is replaced.
@@ -128,6 +129,14 @@ class BIGTABLE_EXPORT Database {
   // Sets when tablets of the table are split and merged.
   [[nodiscard]] absl::Status SetSplitRule(std::string_view table, const SplitRule& rule,
                                           const CallOptions& options = {});
+
+  // Sets TableSchema::changes. A retention that is not zero opens a change stream for a table that
+  // has none: it has every mutation that is applied after the call, and none from before it. Of an
+  // open stream it changes the limits. Zero closes the stream, and its changes are dropped; one
+  // that is opened later begins anew. A table with a stream takes no files (Table::Ingest), and the
+  // opening of a stream waits for an ingestion into any table. InvalidArgument: the rule.
+  [[nodiscard]] absl::Status SetChangeStream(std::string_view table, const ChangeStreamRule& rule,
+                                             const CallOptions& options = {});
 
   // Sets TableSchema::observers: mutations that are applied after the call are observed by these. A
   // write that is under way is observed by the earlier ones, or by these. InvalidArgument: a name

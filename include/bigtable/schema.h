@@ -258,6 +258,19 @@ struct SplitRule {
   friend bool operator==(const SplitRule&, const SplitRule&) = default;
 };
 
+// Whether and how long the changes of a table are kept, to be read with Table::ReadChanges. Plain
+// value.
+struct ChangeStreamRule {
+  // How long changes are kept: 1 second to 365 days, in whole microseconds. Zero: the table has no
+  // change stream, and `max_bytes` has no meaning.
+  absl::Duration retention = absl::ZeroDuration();
+  // The most bytes of kept changes on disk, at least 1 MiB. Beyond it the oldest are dropped, even
+  // within the retention. A reader that has not read them then gets OutOfRange.
+  uint64_t max_bytes = uint64_t{16} << 30;
+
+  friend bool operator==(const ChangeStreamRule&, const ChangeStreamRule&) = default;
+};
+
 // Names of families and groups are 1 to 64 printable ASCII characters without space and colon. In
 // the schema of a new table, a family must be in a group that the schema defines, and a group must
 // have a family; "default" is exempt from both. Plain value.
@@ -270,6 +283,7 @@ struct TableSchema {
   // not registered all of them can open the database and read the table; writes to it are
   // FailedPrecondition.
   std::vector<std::string> observers = {};
+  ChangeStreamRule changes = {};
 
   friend bool operator==(const TableSchema&, const TableSchema&) = default;
 };

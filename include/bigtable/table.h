@@ -265,10 +265,10 @@ class BIGTABLE_EXPORT Table {
   //
   // The error of a file names it, and then nothing has changed. NotFound: a file, or a family that
   // the table does not have. DataLoss: a file is damaged. InvalidArgument: it has an entry that is
-  // against a rule. FailedPrecondition: see kOldest. PermissionDenied: a user needs permission to
-  // write to all families. ResourceExhausted: a quota of storage is exceeded already.
-  // DeadlineExceeded, Cancelled; errors of the file system. After an error of METADATA it may not
-  // be known whether the files were added; the next opening shows.
+  // against a rule. FailedPrecondition: see kOldest; or the table has a change stream.
+  // PermissionDenied: a user needs permission to write to all families. ResourceExhausted: a quota
+  // of storage is exceeded already. DeadlineExceeded, Cancelled; errors of the file system. After
+  // an error of METADATA it may not be known whether the files were added; the next opening shows.
   //
   // Cost: the files are read once, and copied unless they can be moved.
   [[nodiscard]] absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,

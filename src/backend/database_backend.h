@@ -65,6 +65,8 @@ class DatabaseBackend {
                                         const LocalityGroup& group, const CallOptions& options) = 0;
   virtual absl::Status SetSplitRule(std::string_view table, const SplitRule& rule,
                                     const CallOptions& options) = 0;
+  virtual absl::Status SetChangeStream(std::string_view table, const ChangeStreamRule& rule,
+                                       const CallOptions& options) = 0;
   virtual absl::Status SetObservers(std::string_view table,
                                     const std::vector<std::string>& observers,
                                     const CallOptions& options) = 0;

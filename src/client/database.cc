@@ -94,6 +94,11 @@ absl::Status Database::SetSplitRule(std::string_view table, const SplitRule& rul
   return backend_->SetSplitRule(table, rule, options);
 }
 
+absl::Status Database::SetChangeStream(std::string_view table, const ChangeStreamRule& rule,
+                                       const CallOptions& options) {
+  return backend_->SetChangeStream(table, rule, options);
+}
+
 absl::Status Database::SetObservers(std::string_view table,
                                     const std::vector<std::string>& observers,
                                     const CallOptions& options) {

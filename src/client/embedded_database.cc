@@ -217,6 +217,12 @@ absl::Status EmbeddedDatabase::SetSplitRule(std::string_view table, const SplitR
   });
 }
 
+absl::Status EmbeddedDatabase::SetChangeStream(std::string_view table, const ChangeStreamRule& rule,
+                                               const CallOptions& options) {
+  BT_ENTER_MASTER(options);
+  return master->tables()->SetChangeStream(table, rule, limits);
+}
+
 absl::Status EmbeddedDatabase::SetObservers(std::string_view table,
                                             const std::vector<std::string>& observers,
                                             const CallOptions& options) {

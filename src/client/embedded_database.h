@@ -71,6 +71,8 @@ class EmbeddedDatabase final : public DatabaseBackend {
                                 const LocalityGroup& group, const CallOptions& options) override;
   absl::Status SetSplitRule(std::string_view table, const SplitRule& rule,
                             const CallOptions& options) override;
+  absl::Status SetChangeStream(std::string_view table, const ChangeStreamRule& rule,
+                               const CallOptions& options) override;
   absl::Status SetObservers(std::string_view table, const std::vector<std::string>& observers,
                             const CallOptions& options) override;
 

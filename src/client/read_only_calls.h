@@ -38,6 +38,10 @@ class ReadOnlyCalls : public DatabaseBackend {
                             const CallOptions& /*options*/) final {
     return Refused();
   }
+  absl::Status SetChangeStream(std::string_view /*table*/, const ChangeStreamRule& /*rule*/,
+                               const CallOptions& /*options*/) final {
+    return Refused();
+  }
   absl::Status SetObservers(std::string_view /*table*/,
                             const std::vector<std::string>& /*observers*/,
                             const CallOptions& /*options*/) final {

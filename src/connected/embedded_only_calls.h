@@ -37,6 +37,10 @@ class EmbeddedOnlyCalls : public DatabaseBackend {
                             const CallOptions& /*options*/) final {
     return NotConnectedError("Database::SetSplitRule");
   }
+  absl::Status SetChangeStream(std::string_view /*table*/, const ChangeStreamRule& /*rule*/,
+                               const CallOptions& /*options*/) final {
+    return NotConnectedError("Database::SetChangeStream");
+  }
   absl::Status SetObservers(std::string_view /*table*/,
                             const std::vector<std::string>& /*observers*/,
                             const CallOptions& /*options*/) final {

@@ -82,6 +82,12 @@ std::vector<std::vector<size_t>> LayersOf(absl::Span<const IngestedFile> files) 
 
 }  // namespace
 
+absl::Status CheckTakesFiles(const TableLayout& layout) {
+  if (!layout.has_changes()) return absl::OkStatus();
+  return absl::FailedPreconditionError(Cat(
+      "table ", layout.name, " has a change stream, which files that are ingested would bypass"));
+}
+
 // One call.
 class Ingestion::Run {
  public:
@@ -93,6 +99,10 @@ class Ingestion::Run {
     // Before the claims: tablets that are claimed cannot be flushed.
     const LimitedMutexLock lock(parts_.mutex, &request_.limits, "the ingestion of other files");
     BT_RETURN_IF_ERROR(lock.status());
+    // Nobody opens a stream while this thread has the lock.
+    for (const HostedTablet& hosted : tablets_) {
+      BT_RETURN_IF_ERROR(CheckTakesFiles(*hosted.tablet->Layout()));
+    }
     BT_RETURN_IF_ERROR(FlushFirst());
     std::vector<std::shared_ptr<Tablet>> claimed;
     claimed.reserve(tablets_.size());

@@ -56,6 +56,9 @@ struct IngestedFile {
   SSTableInfo info;
 };
 
+// FailedPrecondition: the table has a change stream, whose readers would not see the files.
+absl::Status CheckTakesFiles(const TableLayout& layout);
+
 struct IngestRequest {
   // The files are right for this schema; of the groups and families that the table has.
   const TableLayout* layout = nullptr;

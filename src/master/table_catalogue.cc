@@ -13,7 +13,7 @@ absl::Status TableCatalogue::Read(SequenceSource* sequences) {
     for (const FamilyLayout& family : layout.families) {
       if (family.created != 0) sequences->AdvanceTo(family.created + kLeftForOldest);
     }
-    sequences->AdvanceTo(layout.LastRuleChange());
+    sequences->AdvanceTo(layout.LastChange());
     Set(layout);
   }
   return absl::OkStatus();

@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "master/split_rows.h"
 #include "metadata/metadata_format.h"
+#include "schema/schema_checks.h"
 
 namespace bigtable {
 
@@ -61,7 +62,7 @@ absl::Status TableChanges::CreateTable(std::string_view name, const TableSchema&
 }
 
 SequenceNumber LargestSequence(const RestoredTable& table) {
-  SequenceNumber largest = table.layout.LastRuleChange();
+  SequenceNumber largest = table.layout.LastChange();
   for (const TabletState& tablet : table.tablets) {
     largest = std::max(largest, LargestSequence(tablet));
   }
@@ -115,6 +116,9 @@ absl::Status TableChanges::AddTable(TableLayout layout, const std::vector<Tablet
   // METADATA's mutation takes larger sequence numbers, so the number will not be used again.
   layout.table_id = TakeSequence();
   layout.observers_id = layout.observers.empty() ? 0 : layout.table_id;
+  // A restored table has no changes from before its backup.
+  layout.changes_since = layout.has_changes() ? layout.table_id : 0;
+  layout.schema_changes.clear();
   BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares, FindServers(layout, tablets, limits));
   BT_RETURN_IF_ERROR(context_->Step());
   *may_be_named = true;
@@ -364,6 +368,26 @@ absl::Status TableChanges::ChangeTable(std::string_view name, const CallLimits& 
   return absl::OkStatus();
 }
 
+absl::Status TableChanges::SetChangeStream(std::string_view name, const ChangeStreamRule& rule,
+                                           const CallLimits& limits) {
+  BT_RETURN_IF_ERROR(CheckChangeStreamRule(rule));
+  bool opens = false;
+  const absl::Status changed = ChangeTable(name, limits, [&](TableLayout* layout) {
+    opens = !layout->has_changes() && rule.retention != absl::ZeroDuration();
+    if (opens) return absl::AbortedError("an ingestion may be running");
+    layout->SetChangeStream(rule);
+    return absl::OkStatus();
+  });
+  if (!opens) return changed;
+  // An ingestion has found that the table has no stream, which would not have its files.
+  const LimitedMutexLock lock(parts_.ingestion, &limits, "an ingestion of files");
+  BT_RETURN_IF_ERROR(lock.status());
+  return ChangeTable(name, limits, [&](TableLayout* layout) {
+    layout->SetChangeStream(rule);
+    return absl::OkStatus();
+  });
+}
+
 absl::Status TableChanges::Distribute(const TableLayout& layout) {
   catalogue_->Set(layout);
   for (const std::shared_ptr<ServerHost>& host : context_->servers->Users()) {
@@ -390,11 +414,23 @@ absl::Status TableChanges::Distribute(const TableLayout& layout) {
 // closes the old one: every write to it has a smaller number than the new one then. Otherwise the
 // new one, which may hold other values in another locality group, would have some of these writes.
 //
+// A reader of the table's change stream has to know which families a change was written with. So
+// while there is a stream, every change of families gets a number in these steps, and the schema
+// keeps it with the families after it (TableLayout::schema_changes). Step 1 also closes families
+// that are dropped: no write to them has a larger number. A family that is added takes writes only
+// after step 4. The opening of a stream gets its number in these steps too: the stream has the
+// writes with larger numbers, and no others. From step 1 on, readers of changes wait
+// (TableLayout::is_changing).
+//
 // Tablets are loaded under change_mutex, with the layout of the catalogue. If this ends before step
 // 3, a later master or process finds the old rule, and the entries that were not collected do no
 // harm. After step 3 it finds the new rule with its number.
 absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout* layout) {
   TableLayout held = before;
+  const bool opens_stream = layout->has_changes() && !before.has_changes();
+  const bool is_streamed =
+      layout->has_changes() && before.has_changes() && layout->families != before.families;
+  held.is_changing = opens_stream || is_streamed;
   std::vector<FamilyLayout*> changed;
   for (FamilyLayout& family : layout->families) {
     FamilyLayout* const was = held.FindFamily(family.name);
@@ -403,7 +439,10 @@ absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout*
     was->held = !was->closed;
     changed.push_back(&family);
   }
-  if (changed.empty()) return absl::OkStatus();
+  for (FamilyLayout& family : held.families) {
+    if (is_streamed && layout->FindFamily(family.name) == nullptr) family.closed = true;
+  }
+  if (changed.empty() && !held.is_changing) return absl::OkStatus();
   BT_RETURN_IF_ERROR(Distribute(held));
   const SequenceNumber sequence = TakeSequence();
   const absl::Time now = parts_.clock->Now();
@@ -416,6 +455,8 @@ absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout*
     const GcRule rule = std::exchange(family->gc, was.gc);
     family->ChangeRule(rule, sequence, now);
   }
+  if (opens_stream) layout->changes_since = sequence;
+  if (is_streamed) layout->AddSchemaChange(sequence, now);
   return absl::OkStatus();
 }
 

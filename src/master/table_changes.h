@@ -101,6 +101,10 @@ class TableChanges {
   // Replaces the schema by the result of `change`.
   absl::Status ChangeTable(std::string_view name, const CallLimits& limits,
                            absl::FunctionRef<absl::Status(TableLayout*)> change);
+  // Sets TableLayout::changes. What opens a stream waits for an ingestion of files into any table.
+  // InvalidArgument: the rule.
+  absl::Status SetChangeStream(std::string_view name, const ChangeStreamRule& rule,
+                               const CallLimits& limits);
   // A new id for a table or a family: larger than every sequence number so far, and than those of
   // all entries that will be written by kLeftForOldest.
   SequenceNumber TakeSequence() { return parts_.sequences->Take(1 + kLeftForOldest); }
@@ -199,9 +203,10 @@ class TableChanges {
   // Sends the new schema of a table to all servers of its tablets.
   absl::Status Distribute(const TableLayout& layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
-  // Gives the changed rules and the replaced families of `layout` a sequence number. Until `layout`
+  // Gives the changed rules and the replaced families of `layout` a sequence number, and where the
+  // table has a change stream, any change of families and the opening of the stream. Until `layout`
   // is distributed, the tablets hold these families, so that nothing is collected, and refuse
-  // writes to those that are replaced.
+  // writes to those that are replaced, or dropped while there is a stream.
   absl::Status NumberChanges(const TableLayout& before, TableLayout* layout)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());
   void Notify(void (EventListener::*function)(const TableEvent&), std::string_view table);

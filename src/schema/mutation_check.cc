@@ -12,9 +12,10 @@ namespace bigtable {
 namespace {
 
 [[gnu::noinline]] absl::Status ClosedError(const FamilyLayout& family) {
-  return absl::AbortedError(Cat("family ", Quoted(family.name),
-                                " is being dropped and added again; nothing was written, and the "
-                                "write can be made again"));
+  return absl::AbortedError(
+      Cat("family ", Quoted(family.name),
+          " is being dropped, and may be added again; nothing was written, and the "
+          "write can be made again"));
 }
 
 // A contribution, or a cell or contribution of an aggregate family.

@@ -223,4 +223,20 @@ absl::Status CheckSplitRule(const SplitRule& rule) {
   return CheckRange<size_t>("prefix_length", rule.prefix_length, 0, RowMutation::kMaxRowSize);
 }
 
+absl::Status CheckChangeStreamRule(const ChangeStreamRule& rule) {
+  constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
+  constexpr absl::Duration kShortest = absl::Seconds(1);
+  constexpr absl::Duration kLongest = absl::Hours(24 * 365);
+  if (rule.retention == absl::ZeroDuration()) return absl::OkStatus();
+  if (rule.retention < kShortest || rule.retention > kLongest) {
+    return absl::InvalidArgumentError(
+        Cat("the retention of a change stream, if not zero, must be from 1s to 8760h (365 days), "
+            "and is ",
+            absl::FormatDuration(rule.retention)));
+  }
+  if (rule.max_bytes >= kLeastBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat("max_bytes of a change stream must be at least ",
+                                        kLeastBytes, ", and is ", rule.max_bytes));
+}
+
 }  // namespace bigtable

@@ -42,6 +42,7 @@ absl::Status CheckPolicyIsKnown(std::string_view name, const LocalityGroup& grou
 // Whether these can be the names of a table's observers.
 absl::Status CheckObservers(const std::vector<std::string>& observers);
 absl::Status CheckSplitRule(const SplitRule& rule);
+absl::Status CheckChangeStreamRule(const ChangeStreamRule& rule);
 
 }  // namespace bigtable
 

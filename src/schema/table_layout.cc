@@ -153,14 +153,35 @@ Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
   return retention;
 }
 
-SequenceNumber TableLayout::LastRuleChange() const {
-  SequenceNumber last = 0;
+void TableLayout::SetChangeStream(const ChangeStreamRule& rule) {
+  changes = {};
+  if (rule.retention != absl::ZeroDuration()) {
+    changes = rule;
+    changes.retention = absl::Trunc(rule.retention, absl::Microseconds(1));
+    return;
+  }
+  changes_since = 0;
+  schema_changes.clear();
+}
+
+void TableLayout::AddSchemaChange(SequenceNumber sequence, absl::Time now) {
+  const int64_t oldest = absl::ToUnixMicros(now - changes.retention);
+  std::vector<SchemaChange> kept = std::move(schema_changes);
+  schema_changes.clear();
+  std::erase_if(kept, [&](const SchemaChange& change) { return change.micros < oldest; });
+  kept.push_back({sequence, absl::ToUnixMicros(now), Encode()});
+  schema_changes = std::move(kept);
+}
+
+SequenceNumber TableLayout::LastChange() const {
+  SequenceNumber last = changes_since;
+  if (!schema_changes.empty()) last = std::max(last, schema_changes.back().sequence);
   for (const FamilyLayout& family : families) last = std::max(last, family.past.last_change());
   return last;
 }
 
 bool TableLayout::EndHolds() {
-  bool any = false;
+  bool any = std::exchange(is_changing, false);
   for (FamilyLayout& family : families) {
     any |= std::exchange(family.held, false);
     any |= std::exchange(family.closed, false);
@@ -203,6 +224,8 @@ absl::StatusOr<TableLayout> MakeTableLayout(std::string_view name, uint64_t tabl
   layout.name = name;
   BT_RETURN_IF_ERROR(CheckSplitRule(schema.split));
   layout.split = schema.split;
+  BT_RETURN_IF_ERROR(CheckChangeStreamRule(schema.changes));
+  layout.SetChangeStream(schema.changes);
   const auto add_group = [&](std::string_view group, const LocalityGroup& options) {
     layout.groups.push_back({layout.next_group_id++, std::string(group), options});
   };
@@ -233,6 +256,7 @@ TableSchema TableLayout::ToSchema() const {
   TableSchema schema;
   schema.split = split;
   schema.observers = observers;
+  schema.changes = changes;
   for (const GroupLayout& group : groups) schema.locality_groups[group.name] = group.options;
   for (const FamilyLayout& family : families) {
     schema.families[family.name] = {groups[GroupIndex(family.group_id)].name,

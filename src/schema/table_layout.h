@@ -6,7 +6,7 @@
 //
 //   format version 4, 5 if a group names a policy, 6 if a family holds aggregates, 7 if a family
 //   names a compaction filter, 8 if there are observers, 9 if a family has an owner, 10 if a rule
-//   combines versions with ages | table id | name
+//   combines versions with ages, 11 if there is a change stream | table id | name
 //   | next group id | groups:   count, then each: id, name, compression, level, block size, filter,
 //   bits,
 //               in memory, compaction, factor
@@ -29,9 +29,12 @@
 //               on
 //   | owners:   of each family its owner, or nothing; from format version 9 on
 //   | steps:    of each family the steps of its rule that combine versions with an age, and of each
-//               of its past rules what it combined; only in format version 10
+//               of its past rules what it combined; from format version 10 on
 //               count, then each: versions, age in µs
 //               of each past rule: count, then each: newer versions, smallest timestamp (zigzag)
+//   | stream:   retention in µs, most bytes, number of the change that has opened it, count of
+//               changes of families, then each: number, µs of the Unix epoch (zigzag), the schema
+//               after it; only in format version 11
 //
 // Numbers are varints, texts have their length before them, flags are a byte.
 #ifndef BIGTABLE_SCHEMA_TABLE_LAYOUT_H_
@@ -74,8 +77,9 @@ struct FamilyLayout {
   // Not in the schema's file: the rule is about to be changed. Nothing is collected until the
   // sequence number of the change is known (TableChanges::ChangeTable).
   bool held = false;
-  // Not in the schema's file: the family is about to be replaced by another one of this name, so it
-  // takes no more writes. A layout that has it is replaced when the change is known.
+  // Not in the schema's file: the family is about to be replaced by another one of this name, or
+  // dropped while there is a change stream, so it takes no more writes. A layout that has it is
+  // replaced when the change is known.
   bool closed = false;
   std::string owner = {};  // the name of a caller; empty: nobody
   ValueType value_type = ValueType::kBytes;
@@ -125,7 +129,32 @@ struct TableLayout {
   // The number of the change that has set them; 0 if there are none. A mutation is applied only if
   // these have observed it (EncodedMutation::observers).
   SequenceNumber observers_id = 0;
+  // The default if there is no stream. The retention is in whole microseconds.
+  ChangeStreamRule changes = {};
+  // The number of the change that has opened the stream: it has what was written afterwards. 0:
+  // there is no stream.
+  SequenceNumber changes_since = 0;
+  // The schema after each change of families while there was a stream, the oldest first. For
+  // readers of changes.
+  struct SchemaChange {
+    SequenceNumber sequence = 0;
+    int64_t micros = 0;  // of the Unix epoch
+    std::string layout;  // as bytes, without schema changes
 
+    friend bool operator==(const SchemaChange&, const SchemaChange&) = default;
+  };
+  std::vector<SchemaChange> schema_changes = {};
+  // Not in the schema's file: the families are about to change, or the stream is about to be
+  // opened. Readers of changes wait until the number of the change is known.
+  bool is_changing = false;
+
+  bool has_changes() const { return changes.retention != absl::ZeroDuration(); }
+  // The rule, which has been checked, in the form in which it is kept. The caller numbers the
+  // opening of a stream.
+  void SetChangeStream(const ChangeStreamRule& rule);
+  // Appends the present families as those after the change `sequence`, which is at the time `now`,
+  // and drops what is older than the retention.
+  void AddSchemaChange(SequenceNumber sequence, absl::Time now);
   // The layout has no family of this name, and the caller has checked `family`.
   void AddFamily(std::string_view family_name, uint32_t group_id, const Family& family,
                  SequenceNumber created);
@@ -138,10 +167,11 @@ struct TableLayout {
   // The index of a group in `groups`; groups.size() if there is none with this id.
   size_t GroupIndex(uint32_t group_id) const;
 
-  // The last sequence number at which the rule of a family changed; 0 if none has.
-  SequenceNumber LastRuleChange() const;
-  // Ends what is so only until a change is known, of all families: `held` and `closed`. Returns
-  // whether there was any.
+  // The last sequence number of a change of a family's rule, or of one that readers of changes see;
+  // 0 if there is none.
+  SequenceNumber LastChange() const;
+  // Ends what is so only until a change is known: `is_changing`, and of all families `held` and
+  // `closed`. Returns whether there was any.
   bool EndHolds();
   // The entries that a compaction of the group keeps; the caller fills in the snapshots.
   Retention RetentionOf(uint32_t group_id, absl::Time now) const;

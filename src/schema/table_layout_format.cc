@@ -16,15 +16,16 @@ namespace {
 
 // 1 has no split rule, 2 has no access lists, 3 has no past rules, 4 has no names of policies, 5
 // has no value types, 6 has no compaction filters, 7 has no observers, 8 has no owners, 9 has no
-// rules that combine versions with ages. The smallest of 4 to 10 is written that has what the
-// schema needs, so that earlier programs can read it.
-constexpr uint8_t kFormatVersion = 10;
+// rules that combine versions with ages, 10 has no change streams. The smallest of 4 to 11 is
+// written that has what the schema needs, so that earlier programs can read it.
+constexpr uint8_t kFormatVersion = 11;
 constexpr uint8_t kFormatWithoutPolicies = 4;
 constexpr uint8_t kFormatWithoutValueTypes = 5;
 constexpr uint8_t kFormatWithoutFilters = 6;
 constexpr uint8_t kFormatWithoutObservers = 7;
 constexpr uint8_t kFormatWithoutOwners = 8;
 constexpr uint8_t kFormatWithoutSteps = 9;
+constexpr uint8_t kFormatWithoutChanges = 10;
 
 void EncodeGroup(const GroupLayout& group, std::string* out) {
   AppendVarint64(out, group.id);
@@ -187,10 +188,53 @@ bool CombinesVersionsWithAges(const FamilyLayout& family) {
          });
 }
 
+void EncodeChangeStream(const TableLayout& layout, std::string* out) {
+  AppendVarint64(out, static_cast<uint64_t>(absl::ToInt64Microseconds(layout.changes.retention)));
+  AppendVarint64(out, layout.changes.max_bytes);
+  AppendVarint64(out, layout.changes_since);
+  AppendVarint64(out, layout.schema_changes.size());
+  for (const TableLayout::SchemaChange& change : layout.schema_changes) {
+    AppendVarint64(out, change.sequence);
+    AppendVarint64(out, ZigZag(change.micros));
+    AppendLengthPrefixed(out, change.layout);
+  }
+}
+
+// The rule is checked as users' are; DataLoss: numbers that no change has written.
+absl::Status DecodeChangeStream(Decoder* in, TableLayout* layout) {
+  layout->changes.retention = absl::Microseconds(static_cast<int64_t>(in->Varint()));
+  layout->changes.max_bytes = in->Varint();
+  layout->changes_since = in->Varint();
+  for (uint64_t n = in->Varint(); in->ok() && n > 0; --n) {
+    TableLayout::SchemaChange& change = layout->schema_changes.emplace_back();
+    change.sequence = in->Varint();
+    change.micros = UnZigZag(in->Varint());
+    change.layout = in->LengthPrefixed();
+  }
+  if (!in->ok()) return absl::OkStatus();  // the caller says so
+  BT_RETURN_IF_ERROR(CheckChangeStreamRule(layout->changes));
+  if (layout->changes_since > kMaxSequence ||
+      (layout->changes_since != 0) != layout->has_changes()) {
+    return absl::DataLossError(Cat("the change stream of table ", layout->name,
+                                   " has the change number ", layout->changes_since));
+  }
+  if (!layout->has_changes()) layout->changes = {};
+  SequenceNumber last = layout->changes_since;
+  for (const TableLayout::SchemaChange& change : layout->schema_changes) {
+    if (change.sequence <= last || change.sequence > kMaxSequence) {
+      return absl::DataLossError(
+          Cat("the schema changes of table ", layout->name, " are not in order"));
+    }
+    last = change.sequence;
+  }
+  return absl::OkStatus();
+}
+
 // The format version that a layout needs.
 uint8_t FormatOf(const TableLayout& layout) {
   const auto any = [&](auto has) { return std::ranges::any_of(layout.families, has); };
-  if (any(CombinesVersionsWithAges)) return kFormatVersion;
+  if (layout.has_changes() || !layout.schema_changes.empty()) return kFormatVersion;
+  if (any(CombinesVersionsWithAges)) return kFormatWithoutChanges;
   if (any([](const FamilyLayout& f) { return !f.owner.empty(); })) return kFormatWithoutSteps;
   if (!layout.observers.empty()) return kFormatWithoutOwners;
   if (any([](const FamilyLayout& f) { return !f.compaction_filter.empty(); })) {
@@ -244,6 +288,8 @@ std::string TableLayout::Encode() const {
   for (const FamilyLayout& family : families) AppendLengthPrefixed(&out, family.owner);
   if (version == kFormatWithoutSteps) return out;
   for (const FamilyLayout& family : families) EncodeSteps(family, &out);
+  if (version == kFormatWithoutChanges) return out;
+  EncodeChangeStream(*this, &out);
   return out;
 }
 
@@ -349,6 +395,7 @@ absl::StatusOr<TableLayout> TableLayout::Decode(std::string_view bytes) {
       }
     }
   }
+  if (version > kFormatWithoutChanges) BT_RETURN_IF_ERROR(DecodeChangeStream(&in, &layout));
   if (!in.ok() || !in.at_end()) return absl::DataLossError("the schema cannot be read");
   return layout;
 }

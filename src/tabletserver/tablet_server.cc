@@ -140,7 +140,7 @@ void TabletServer::SetLayout(Tablet* tablet, const std::shared_ptr<const TableLa
     tablet->SetLayout(layout, visible());
     // All mutations before a change of a rule have been applied by now. So reads and compactions
     // find that the change has come, even if nothing is written after it.
-    if (!state_.ended()) visible_.Advance(layout->LastRuleChange());
+    if (!state_.ended()) visible_.Advance(layout->LastChange());
     OutdateReads();
   });
 }

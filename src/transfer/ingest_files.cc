@@ -51,6 +51,7 @@ class FileIngestion {
     // The schema may change between the check and the moment at which the files are added.
     constexpr int kMostTries = 1000;
     BT_ASSIGN_OR_RETURN(layout_, parts_.layout());
+    BT_RETURN_IF_ERROR(CheckTakesFiles(layout_));
     BT_RETURN_IF_ERROR(parts_.quotas->CheckStorage(layout_));
     for (const std::string& path : paths_) BT_RETURN_IF_ERROR(Take(path));
     absl::Status added;

@@ -240,6 +240,10 @@ class BatchStallTest : public DatabaseFixture {
            [=](const CallOptions& o) {
              return db->SetSplitRule(table, {.tablet_size = 0, .merge_size = 0}, o);
            }),
+        on("SetChangeStream",
+           [=](const CallOptions& o) {
+             return db->SetChangeStream(table, {.retention = absl::Hours(1)}, o);
+           }),
         on("SetObservers", [=](const CallOptions& o) { return db->SetObservers(table, {}, o); }),
         on("Flush", [=](const CallOptions& o) { return db->Flush(table, o); }),
         on("SplitTablet", [=](const CallOptions& o) { return db->SplitTablet(table, "c", o); }),

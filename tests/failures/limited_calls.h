@@ -314,6 +314,10 @@ class LimitedCalls {
          [](const Tables& c, const CallOptions& o) {
            return c.database->SetSplitRule("t", {.tablet_size = 0, .merge_size = 0}, o);
          }},
+        {"SetChangeStream", kind,
+         [](const Tables& c, const CallOptions& o) {
+           return c.database->SetChangeStream("t", {.retention = absl::Hours(1)}, o);
+         }},
         {"SetObservers", kind,
          [](const Tables& c, const CallOptions& o) {
            return c.database->SetObservers("u", {}, o);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/filter.h"
@@ -156,6 +157,11 @@ TableLayout SeedLayout() {
 
 void AddMetadata(Seeds* seeds) {
   (*seeds)["schema"]["web"] = SeedLayout().Encode();
+  TableLayout streamed = SeedLayout();
+  streamed.SetChangeStream({.retention = absl::Hours(1)});
+  streamed.changes_since = 4;
+  streamed.AddSchemaChange(5, absl::UnixEpoch());
+  (*seeds)["schema"]["stream"] = streamed.Encode();
   auto& rows = (*seeds)["metadata_row"];
   rows["key"] = WithForm(1, MetadataRow({4, "m"}));
   RootState root;

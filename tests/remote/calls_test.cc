@@ -372,6 +372,7 @@ TEST_F(CallsTest, WhatTheServiceDoesNotHaveIsUnimplementedAndNamed) {
   expect(database_->MoveTablet("t", "r", 0), "MoveTablet");
   expect(database_->SetLocalityGroup("t", "g", {}), "SetLocalityGroup");
   expect(database_->SetSplitRule("t", {}), "SetSplitRule");
+  expect(database_->SetChangeStream("t", {}), "SetChangeStream");
   expect(database_->SetObservers("t", {}), "SetObservers");
   expect(database_->SetAccessList("l", {}), "SetAccessList");
   expect(database_->DeleteAccessList("l"), "DeleteAccessList");

@@ -27,6 +27,9 @@ class LayoutDecodeTest : public testing::Test {
     layout.next_group_id = 2;
     layout.observers = {"one", "two"};
     layout.observers_id = 7;
+    layout.changes = {.retention = absl::Microseconds(1'234'567), .max_bytes = 5 << 20};
+    layout.changes_since = 8;
+    layout.schema_changes = {{9, -1, "one"}, {kMaxSequence, 1, ""}};
     FamilyLayout f;
     f.name = "f";
     f.gc = GcRule::Intersection(GcRule::MaxVersions(2), GcRule::MaxAge(absl::Seconds(1)));
@@ -65,6 +68,11 @@ class LayoutDecodeTest : public testing::Test {
 };
 
 TEST_F(LayoutDecodeTest, WhatWasEncodedComesBack) {
+  EXPECT_OK(Check([](TableLayout* l) { l->schema_changes.clear(); }));
+  EXPECT_OK(Check([](TableLayout* l) {
+    l->changes = {};
+    l->changes_since = 0;
+  }));
   EXPECT_OK(Check([](TableLayout*) {}));
   EXPECT_OK(Check([](TableLayout* l) { l->families[0].gc = Steps(16); }));
   EXPECT_OK(Check([](TableLayout* l) { l->split = {}; }));
@@ -150,6 +158,22 @@ TEST_F(LayoutDecodeTest, EachPartIsChecked) {
        "have the change number 0"},
       {[](TableLayout* l) { l->observers.clear(); }, absl::StatusCode::kDataLoss,
        "have the change number 7"},
+      {[](TableLayout* l) { l->changes.retention = absl::Milliseconds(999); },
+       absl::StatusCode::kInvalidArgument, "retention of a change stream"},
+      {[](TableLayout* l) { l->changes.max_bytes = 1; }, absl::StatusCode::kInvalidArgument,
+       "max_bytes of a change stream"},
+      {[](TableLayout* l) { l->changes_since = 0; }, absl::StatusCode::kDataLoss,
+       "the change stream of table t has the change number 0"},
+      {[](TableLayout* l) { l->changes = {}; }, absl::StatusCode::kDataLoss,
+       "has the change number 8"},
+      {[](TableLayout* l) { l->changes_since = kMaxSequence + 1; }, absl::StatusCode::kDataLoss,
+       "the change stream of table t"},
+      {[](TableLayout* l) { l->schema_changes[0].sequence = 8; }, absl::StatusCode::kDataLoss,
+       "the schema changes of table t are not in order"},
+      {[](TableLayout* l) { l->schema_changes[1].sequence = 9; }, absl::StatusCode::kDataLoss,
+       "the schema changes of table t"},
+      {[](TableLayout* l) { l->schema_changes[1].sequence = kMaxSequence + 1; },
+       absl::StatusCode::kDataLoss, "the schema changes of table t"},
       {[](TableLayout* l) { l->families[0].owner = " "; }, absl::StatusCode::kInvalidArgument,
        "name of a caller"},
   };
@@ -166,6 +190,11 @@ TEST_F(LayoutDecodeTest, TheOldestVersionIsWrittenThatSuffices) {
     EXPECT_TRUE(decoded.ok() && *decoded == layout);
     return static_cast<int>(layout.Encode()[0]);
   };
+  EXPECT_EQ(version(), 11);
+  layout.schema_changes.clear();
+  EXPECT_EQ(version(), 11);
+  layout.changes = {};
+  layout.changes_since = 0;
   EXPECT_EQ(version(), 10);
   layout.families[0].gc = GcRule::Union(GcRule::MaxVersions(2), GcRule::MaxAge(absl::Seconds(1)));
   EXPECT_EQ(version(), 10);  // a past rule combines them
@@ -184,11 +213,47 @@ TEST_F(LayoutDecodeTest, TheOldestVersionIsWrittenThatSuffices) {
   EXPECT_EQ(version(), 4);
 }
 
-TEST_F(LayoutDecodeTest, VersionsAreFromOneToTen) {
-  EXPECT_STATUS(kFailedPrecondition, "version 0; this program knows 1 to 10",
+// A program that does not know change streams reads the schemas that have none, and those written
+// by it are read here.
+TEST_F(LayoutDecodeTest, ASchemaWithoutAChangeStreamHasTheBytesThatItHad) {
+  TableLayout layout;
+  layout.table_id = 3;
+  layout.name = "t";
+  layout.groups.push_back({.id = 0, .name = "default", .options = {}});
+  layout.next_group_id = 1;
+  layout.AddFamily("f", 0, {}, 9);
+  std::string bytes("\x04\x03\x01t\x01", 5);
+  bytes += std::string(
+      "\x01\x00\x07"
+      "default\x00\x03\x80\x80\x01\x01\x0a\x00\x00\x00",
+      20);
+  bytes += std::string(
+      "\x01\x01"
+      "f\x00\x09\x00\x00",
+      7);
+  bytes += std::string("\x80\x80\x80\x64\x00\x00", 6);
+  bytes += std::string(3, '\0');  // no access list, no past rules
+  EXPECT_EQ(layout.Encode(), bytes);
+  ASSERT_OK_AND_ASSIGN(const TableLayout decoded, TableLayout::Decode(bytes));
+  EXPECT_EQ(decoded, layout);
+  EXPECT_FALSE(decoded.has_changes());
+}
+
+// Of a stream that is closed nothing is left.
+TEST_F(LayoutDecodeTest, WithoutARetentionTheRestOfARuleIsTheDefault) {
+  TableLayout layout = Rich();
+  layout.SetChangeStream({.retention = absl::ZeroDuration(), .max_bytes = 7 << 20});
+  EXPECT_EQ(layout.changes, ChangeStreamRule());
+  EXPECT_EQ(layout.changes_since, 0u);
+  EXPECT_TRUE(layout.schema_changes.empty());
+  EXPECT_EQ(layout.Encode()[0], 10);
+}
+
+TEST_F(LayoutDecodeTest, VersionsAreFromOneToEleven) {
+  EXPECT_STATUS(kFailedPrecondition, "version 0; this program knows 1 to 11",
                 TableLayout::Decode(std::string(5, '\0')));
-  EXPECT_STATUS(kFailedPrecondition, "version 11", TableLayout::Decode("\x0b"));
-  EXPECT_STATUS(kDataLoss, "", TableLayout::Decode("\x0a"));
+  EXPECT_STATUS(kFailedPrecondition, "version 12", TableLayout::Decode("\x0c"));
+  EXPECT_STATUS(kDataLoss, "", TableLayout::Decode("\x0b"));
   EXPECT_STATUS(kDataLoss, "", TableLayout::Decode("\x01"));
 }
 

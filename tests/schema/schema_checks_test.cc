@@ -184,6 +184,27 @@ TEST_F(SchemaChecksTest, ATableHasEachObserverOnceAndFewOfThem) {
   EXPECT_STATUS(kInvalidArgument, "name of an observer", CheckObservers({"a", "b c"}));
 }
 
+TEST_F(SchemaChecksTest, AChangeStreamIsKeptForASecondToAYear) {
+  const absl::Duration most = absl::Hours(24 * 365);
+  constexpr uint64_t kLeast = uint64_t{1} << 20;
+  EXPECT_OK(CheckChangeStreamRule({}));
+  EXPECT_OK(CheckChangeStreamRule({.max_bytes = 0}));  // there is none
+  EXPECT_OK(CheckChangeStreamRule({.retention = absl::Seconds(1), .max_bytes = kLeast}));
+  EXPECT_OK(CheckChangeStreamRule({.retention = most, .max_bytes = ~uint64_t{0}}));
+  for (const absl::Duration retention :
+       {absl::Nanoseconds(1), absl::Seconds(1) - absl::Nanoseconds(1), -absl::Seconds(1),
+        most + absl::Nanoseconds(1), absl::InfiniteDuration()}) {
+    EXPECT_STATUS(kInvalidArgument,
+                  absl::StrCat("the retention of a change stream, if not zero, must be from 1s to "
+                               "8760h (365 days), and is ",
+                               absl::FormatDuration(retention)),
+                  CheckChangeStreamRule({.retention = retention}));
+  }
+  EXPECT_STATUS(kInvalidArgument,
+                "max_bytes of a change stream must be at least 1048576, and is 1048575",
+                CheckChangeStreamRule({.retention = most, .max_bytes = kLeast - 1}));
+}
+
 TEST_F(SchemaChecksTest, SizesOfASplitRuleAreWithinTheirLimits) {
   constexpr uint64_t kMost = uint64_t{1} << 50;
   constexpr uint64_t kLeast = 64 << 10;

@@ -202,11 +202,55 @@ TEST(TableLayoutTest, ARetentionIsOfTheFamiliesOfItsGroup) {
 
 TEST(TableLayoutTest, TheLastChangeOfARuleIsThatOfAnyFamily) {
   TableLayout layout;
-  EXPECT_EQ(layout.LastRuleChange(), 0u);
+  EXPECT_EQ(layout.LastChange(), 0u);
   for (const std::string name : {"a", "b", "c"}) layout.AddFamily(name, 0, {}, 0);
   layout.families[1].ChangeRule(GcRule::MaxVersions(1), 30, At(0));
   layout.families[2].ChangeRule(GcRule::MaxVersions(1), 20, At(0));
-  EXPECT_EQ(layout.LastRuleChange(), 30u);
+  EXPECT_EQ(layout.LastChange(), 30u);
+  layout.changes_since = 31;
+  EXPECT_EQ(layout.LastChange(), 31u);
+  layout.schema_changes = {{32, 0, ""}, {33, 0, ""}};
+  EXPECT_EQ(layout.LastChange(), 33u);
+}
+
+TEST(TableLayoutTest, AChangeStreamComesFromTheSchemaInWholeMicroseconds) {
+  TableSchema schema;
+  schema.families["f"] = {};
+  schema.changes = {.retention = absl::Seconds(2) + absl::Nanoseconds(1999), .max_bytes = 2 << 20};
+  ASSERT_OK_AND_ASSIGN(const TableLayout layout, MakeTableLayout("t", 5, schema));
+  const ChangeStreamRule kept{.retention = absl::Seconds(2) + absl::Microseconds(1),
+                              .max_bytes = 2 << 20};
+  EXPECT_EQ(layout.changes, kept);
+  EXPECT_EQ(layout.ToSchema().changes, kept);
+  schema.changes.max_bytes = 1;
+  EXPECT_STATUS(kInvalidArgument, "max_bytes of a change stream", MakeTableLayout("t", 5, schema));
+}
+
+TEST(TableLayoutTest, SchemaChangesAreKeptAsLongAsChangesAre) {
+  TableLayout layout;
+  layout.table_id = 5;
+  layout.name = "t";
+  layout.groups.push_back({.id = 0, .name = "default", .options = {}});
+  layout.SetChangeStream({.retention = absl::Seconds(10)});
+  layout.changes_since = 5;
+  layout.AddFamily("f", 0, {}, 0);
+  const std::string with_f = layout.Encode();
+  layout.AddSchemaChange(6, At(100));
+  layout.families.clear();
+  const int64_t at_100 = absl::ToUnixMicros(At(100));
+  layout.AddSchemaChange(7, At(110));
+  ASSERT_EQ(layout.schema_changes.size(), 2u);
+  EXPECT_EQ(layout.schema_changes[0], (TableLayout::SchemaChange{6, at_100, with_f}));
+  EXPECT_EQ(layout.schema_changes[1].sequence, 7u);
+  ASSERT_OK_AND_ASSIGN(const TableLayout second,
+                       TableLayout::Decode(layout.schema_changes[1].layout));
+  EXPECT_TRUE(second.families.empty() && second.schema_changes.empty());
+  layout.AddSchemaChange(8, At(110) + absl::Microseconds(1));  // the first is too old now
+  ASSERT_EQ(layout.schema_changes.size(), 2u);
+  EXPECT_EQ(layout.schema_changes[0].sequence, 7u);
+  layout.is_changing = true;
+  EXPECT_TRUE(layout.EndHolds());
+  EXPECT_FALSE(layout.is_changing || layout.EndHolds());
 }
 
 TEST(TableLayoutTest, AFamilyWhoseCodeIsNotRegisteredCannotBeMerged) {
