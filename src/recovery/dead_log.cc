@@ -77,11 +77,9 @@ absl::StatusOr<std::unique_ptr<DeadLog>> DeadLog::Sort(FileSystem* file_system,
   return dead;
 }
 
-absl::Status DeadLog::Cut(
-    RecordType type, SequenceNumber sequence, std::string_view payload,
-    absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
-        add) {
-  if (type == RecordType::kMutation) return add(type, sequence, payload);
+absl::Status DeadLog::Cut(RecordType type, SequenceNumber sequence, std::string_view payload,
+                          AddRecord add) {
+  if (type == RecordType::kMutation) return add(type, sequence, payload, 0);
   std::vector<OtherBatchPart> others;
   const bool is_part = type == RecordType::kBatchPart;
   std::vector<MutationRecord> records;
@@ -91,10 +89,12 @@ absl::Status DeadLog::Cut(
                                    is_part ? "part of a batch" : "batch"));
   }
   SequenceNumber next = sequence - records.size();
+  SequenceNumber batch = sequence;
   if (is_part) {
     BatchPart part{.first = next + 1, .last = sequence, .others = {}};
     for (const OtherBatchPart& other : others) {
       part.others.emplace_back(std::string(other.server), other.last);
+      batch = std::max(batch, other.last);
     }
     parts_.push_back(std::move(part));
   }
@@ -103,7 +103,7 @@ absl::Status DeadLog::Cut(
     one.clear();
     AppendMutationHeader(&one, record);
     one += record.mutation.operations;
-    BT_RETURN_IF_ERROR(add(RecordType::kMutation, ++next, one));
+    BT_RETURN_IF_ERROR(add(RecordType::kMutation, ++next, one, batch));
   }
   return absl::OkStatus();
 }
@@ -131,6 +131,7 @@ absl::Status DeadLog::Read(const RowRange& rows, uint64_t table_id, SequenceNumb
         return absl::DataLossError(Cat("the log of server ", server_, ", sequence number ",
                                        record.sequence, ": not a mutation"));
       }
+      logged.batch = record.batch;
       return callback(logged, record.sequence);
     };
     BT_RETURN_IF_ERROR(log_->ReadPiece(piece, range, deliver));

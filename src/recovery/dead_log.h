@@ -76,8 +76,8 @@ class DeadLog {
   using Callback =
       absl::FunctionRef<absl::Status(const MutationRecord& record, SequenceNumber sequence)>;
   // Delivers the mutations of a tablet's rows that have sequence numbers above `after`. The
-  // mutations of one row come in their order. `between` is called at points where everything
-  // delivered so far may be flushed, and nothing else.
+  // mutations of one row come in their order, and know the batch that they belong to. `between` is
+  // called at points where everything delivered so far may be flushed, and nothing else.
   absl::Status Read(const RowRange& rows, uint64_t table_id, SequenceNumber after,
                     Callback callback,
                     absl::FunctionRef<absl::Status(SequenceNumber through)> between) const;
@@ -87,10 +87,8 @@ class DeadLog {
       : file_system_(file_system), server_(std::move(server)), record_(options.record) {}
 
   // Splits a batch, or a part of one, which it notes, into its mutations.
-  absl::Status Cut(
-      RecordType type, SequenceNumber sequence, std::string_view payload,
-      absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
-          add);
+  absl::Status Cut(RecordType type, SequenceNumber sequence, std::string_view payload,
+                   AddRecord add);
 
   std::unique_ptr<FileSystem> memory_;  // where the pieces are, unless they are on disk
   FileSystem* file_system_;

@@ -23,6 +23,10 @@ void LogPiece::Clear(uint64_t size) {
 void LogPiece::Add(const SortedRecord& record) {
   ABSL_ASSERT((entries_.empty() || entries_.back().sequence < record.sequence) &&
               "records are added in the order of the log");
+  ABSL_ASSERT((record.batch == 0 || (record.batch >= record.sequence &&
+                                     record.batch - record.sequence <= kMaxLeftOfBatch)) &&
+              "a batch ends with its last record, and has room in its entry");
+  const uint64_t batch = record.batch == 0 ? 0 : record.batch - record.sequence + 1;
   const auto row_offset = record.row.empty() ? 0 : record.row.data() - record.payload.data();
   entries_.push_back({.table_id = record.table_id,
                       .row_number = 0,
@@ -31,6 +35,7 @@ void LogPiece::Add(const SortedRecord& record) {
                       .payload_size = static_cast<uint32_t>(record.payload.size()),
                       .row_offset = static_cast<uint32_t>(row_offset),
                       .row_size = static_cast<uint32_t>(record.row.size()),
+                      .batch = static_cast<uint32_t>(batch) & 0xffffff,
                       .type = record.type});
   payloads_.append(record.payload);
 }
@@ -62,7 +67,8 @@ SortedRecord LogPiece::RecordOf(const Entry& entry) const {
           .sequence = entry.sequence,
           .table_id = entry.table_id,
           .row = RowOf(entry),
-          .payload = {payloads_.data() + entry.payload_offset, entry.payload_size}};
+          .payload = {payloads_.data() + entry.payload_offset, entry.payload_size},
+          .batch = entry.batch == 0 ? 0 : entry.sequence + entry.batch - 1};
 }
 
 absl::StatusOr<SortedPieceSummary> LogPiece::Write(FileSystem* file_system,

@@ -27,11 +27,16 @@ class LogPiece {
   // The memory that a record adds to a piece.
   static uint64_t SizeOf(std::string_view payload) { return payload.size() + sizeof(Entry); }
 
+  // How many records of its batch may come after a record. Batches of the log are far smaller
+  // (WriteBatch::kMaxMutations).
+  static constexpr uint64_t kMaxLeftOfBatch = (uint64_t{1} << 24) - 2;
+
   // Empties the piece for new records. Records of up to `size` bytes then need no more memory than
   // it has.
   void Clear(uint64_t size);
 
-  // Adds a copy of a record. Its `row` is a part of its payload.
+  // Adds a copy of a record. Its `row` is a part of its payload, and its batch ends at most
+  // kMaxLeftOfBatch after it.
   void Add(const SortedRecord& record);
 
   // The memory of its records.
@@ -51,8 +56,10 @@ class LogPiece {
     uint32_t payload_size;
     uint32_t row_offset;  // in the payload
     uint32_t row_size;
+    uint32_t batch : 24;  // up to its last record, counting this one; 0: it is alone
     RecordType type;
   };
+  static_assert(sizeof(Entry) == 48, "no byte is lost to padding");
 
   // Sets row_number to the KeyNumber of what follows the common prefix of all rows of the table, so
   // that few comparisons read the row itself.

@@ -44,12 +44,11 @@ absl::StatusOr<SortLogStatistics> Sort(FileSystem* file_system, std::string_view
                                        const std::string& sorted_directory,
                                        const SortLogOptions& options) {
   LogSorter sorter(SortedFileSystem(file_system, options), sorted_directory, key_of, options);
-  const auto add = [&](RecordType type, SequenceNumber sequence, std::string_view payload) {
-    return sorter.Add(type, sequence, payload);
-  };
+  const auto add = [&](RecordType type, SequenceNumber sequence, std::string_view payload,
+                       SequenceNumber batch) { return sorter.Add(type, sequence, payload, batch); };
   const auto cut = [&](RecordType type, SequenceNumber sequence, std::string_view payload) {
     return options.cutter ? options.cutter(type, sequence, payload, add)
-                          : add(type, sequence, payload);
+                          : add(type, sequence, payload, 0);
   };
   BT_ASSIGN_OR_RETURN(const LogEnd end, ReplayLog(file_system, log_directory, replay_options, cut));
   return sorter.Finish(end);
@@ -89,7 +88,8 @@ LogSorter::LogSorter(FileSystem* file_system, std::string directory, RecordKeyFu
 
 LogSorter::~LogSorter() { StopThreads(); }
 
-absl::Status LogSorter::Add(RecordType type, SequenceNumber sequence, std::string_view payload) {
+absl::Status LogSorter::Add(RecordType type, SequenceNumber sequence, std::string_view payload,
+                            SequenceNumber batch) {
   ++statistics_.records_read;
   statistics_.payload_bytes_read += payload.size();
   if (sequence <= last_sequence_) {
@@ -102,6 +102,10 @@ absl::Status LogSorter::Add(RecordType type, SequenceNumber sequence, std::strin
   if (status.ok() && !IsPart(key.row, payload)) {
     status = absl::InvalidArgumentError("the row of its key is not a part of its payload");
   }
+  if (status.ok() && batch != 0 &&
+      (batch < sequence || batch - sequence > LogPiece::kMaxLeftOfBatch)) {
+    status = absl::DataLossError(Cat("its batch ends with the sequence number ", batch));
+  }
   if (!status.ok()) {
     return absl::Status(status.code(), ToAbsl(Cat("the record with sequence number ", sequence,
                                                   ": ", ToStd(status.message()))));
@@ -113,7 +117,8 @@ absl::Status LogSorter::Add(RecordType type, SequenceNumber sequence, std::strin
                .sequence = sequence,
                .table_id = key.table_id,
                .row = key.row,
-               .payload = payload});
+               .payload = payload,
+               .batch = batch});
   return absl::OkStatus();
 }
 

@@ -53,12 +53,14 @@ struct RecordKey {
 using RecordKeyFunction =
     absl::FunctionRef<absl::Status(RecordType, std::string_view payload, RecordKey* key)>;
 
+// Takes a record of the sorted log, and copies it. `batch` is as in SortedRecord.
+using AddRecord = absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence,
+                                                 std::string_view payload, SequenceNumber batch)>;
+
 // Splits a record into the records that it consists of: calls `add` for each, in the order of their
-// sequence numbers. `add` copies its arguments; its errors must be returned.
-using RecordCutter = std::function<absl::Status(
-    RecordType, SequenceNumber sequence, std::string_view payload,
-    absl::FunctionRef<absl::Status(RecordType, SequenceNumber sequence, std::string_view payload)>
-        add)>;
+// sequence numbers. Errors of `add` must be returned.
+using RecordCutter = std::function<absl::Status(RecordType, SequenceNumber sequence,
+                                                std::string_view payload, AddRecord add)>;
 
 struct SortLogOptions {
   // Bytes of a piece: payloads, plus about 50 bytes for each record.
@@ -105,8 +107,10 @@ class LogSorter {
   LogSorter& operator=(const LogSorter&) = delete;
 
   // Waits if the threads cannot keep up. Also returns an error of writing an earlier piece. After
-  // any error the sort has ended: only the destructor may be called.
-  absl::Status Add(RecordType type, SequenceNumber sequence, std::string_view payload);
+  // any error the sort has ended: only the destructor may be called. A `batch` (SortedRecord) that
+  // ends before the record, or more than LogPiece::kMaxLeftOfBatch after it, is DataLoss.
+  absl::Status Add(RecordType type, SequenceNumber sequence, std::string_view payload,
+                   SequenceNumber batch = 0);
 
   // Writes the rest, and the manifest. `end` is the result of ReplayLog. Called once, and last.
   absl::StatusOr<SortLogStatistics> Finish(const LogEnd& end);

@@ -52,8 +52,8 @@ struct SortedLogOptions {
 class SortedLog {
  public:
   // NotFound: there is none; sorting has not begun, or was interrupted. DataLoss: it is incomplete,
-  // as after a power loss. In either case sort the log (again). FailedPrecondition: the format is
-  // newer than this program.
+  // as after a power loss, or an earlier program has made it. In either case sort the log (again).
+  // FailedPrecondition: the format is newer than this program.
   static absl::StatusOr<std::unique_ptr<SortedLog>> Open(FileSystem* file_system,
                                                          const std::string& directory,
                                                          const SortedLogOptions& options);

@@ -33,6 +33,12 @@ absl::Status NewerFormat(std::string_view path, uint32_t version) {
                                            kSortedLogFormatVersion));
 }
 
+absl::Status OlderFormat(std::string_view path, uint64_t offset, uint32_t version) {
+  return LossAt(path, offset,
+                Cat("this part of a sorted log has format version ", version,
+                    ", of an earlier program; the log must be sorted again"));
+}
+
 uint64_t ManifestChecksum(std::string_view bytes) {
   // The bytes before the checksum seed the checksum of the bytes after it.
   return Checksum(bytes.substr(kManifestBodyAt), LoadFixed64(bytes.data() + kManifestVersionAt));
@@ -54,6 +60,9 @@ bool PiecesAreSound(const std::vector<SortedPieceSummary>& pieces) {
 void AppendSortedRecord(std::string* out, const SortedRecord& record) {
   out->push_back(static_cast<char>(record.type));
   AppendVarint64(out, record.sequence);
+  ABSL_ASSERT((record.batch == 0 || record.batch >= record.sequence) &&
+              "a batch ends with its last record");
+  AppendVarint64(out, record.batch == 0 ? 0 : record.batch - record.sequence + 1);
   AppendVarint64(out, record.table_id);
   const bool has_row = !record.row.empty();
   ABSL_ASSERT((!has_row || (record.row.data() >= record.payload.data() &&
@@ -69,14 +78,17 @@ void AppendSortedRecord(std::string* out, const SortedRecord& record) {
 bool ParseSortedRecord(Decoder* block, SortedRecord* record) {
   record->type = static_cast<RecordType>(block->Byte());
   record->sequence = block->Varint();
+  const uint64_t batch = block->Varint();
   record->table_id = block->Varint();
   const uint64_t row_offset = block->Varint();
   const uint64_t row_size = block->Varint();
   record->payload = block->LengthPrefixed();
   if (!block->ok() || row_offset > record->payload.size() ||
-      row_size > record->payload.size() - row_offset) {
+      row_size > record->payload.size() - row_offset ||
+      (batch != 0 && batch - 1 > UINT64_MAX - record->sequence)) {
     return false;
   }
+  record->batch = batch == 0 ? 0 : record->sequence + (batch - 1);
   record->row = record->payload.substr(row_offset, row_size);
   return true;
 }
@@ -148,8 +160,8 @@ absl::StatusOr<SortedPieceFooter> DecodeSortedPieceFooter(std::string_view bytes
     return LossAt(path, at, "this is not the piece that the manifest names");
   }
   if (version > kSortedLogFormatVersion) return NewerFormat(path, version);
-  if (version != kSortedLogFormatVersion || size != SortedPieceFooter::kSize ||
-      footer.index_size > at) {
+  if (version < kSortedLogFormatVersion) return OlderFormat(path, at, version);
+  if (size != SortedPieceFooter::kSize || footer.index_size > at) {
     return LossAt(path, at, "the footer has impossible values");
   }
   return footer;
@@ -187,10 +199,10 @@ absl::StatusOr<SortedManifest> DecodeSortedManifest(std::string_view bytes, std:
   Decoder decoder(bytes.substr(kManifestVersionAt));
   const uint32_t version = decoder.Fixed32();
   if (version > kSortedLogFormatVersion) return NewerFormat(path, version);
+  if (version < kSortedLogFormatVersion) return OlderFormat(path, kManifestVersionAt, version);
   const uint32_t pieces = decoder.Fixed32();
-  if (version != kSortedLogFormatVersion ||
-      bytes.size() != kManifestHeaderSize + uint64_t{pieces} * kManifestPieceSize) {
-    return LossAt(path, kManifestVersionAt, "the manifest has an impossible version or size");
+  if (bytes.size() != kManifestHeaderSize + uint64_t{pieces} * kManifestPieceSize) {
+    return LossAt(path, kManifestVersionAt, "the manifest has an impossible size");
   }
   decoder.Fixed64();  // the checksum
   SortedManifest manifest;

@@ -10,10 +10,10 @@
 //   sorted-00000002   every sequence number in it is larger than all in the piece before it
 //
 // Nothing is synced, since the log itself still exists: a sorted log that did not survive is made
-// again. Checksums form a tree, so that a partial sorted log is never taken for a complete one: the
-// manifest has the checksum of each piece's footer, a footer has that of its index, and an index
-// has that of each block. A valid block, piece or footer of another sort, or at another position,
-// does not verify.
+// again, and so is one of an earlier version. Checksums form a tree, so that a partial sorted log
+// is never taken for a complete one: the manifest has the checksum of each piece's footer, a footer
+// has that of its index, and an index has that of each block. A valid block, piece or footer of
+// another sort, or at another position, does not verify.
 //
 // Integers are little-endian. Checksums are those of base/checksum.h, seeded with 0.
 //
@@ -26,12 +26,14 @@
 // A block is one or more whole records, in the order (table, row, sequence number), like the whole
 // piece. A block ends when it has kSortedBlockSize bytes. A record:
 //
-//   +------+----------+----------+------------+----------+--------------+---------+
-//   | type | sequence | table id | row offset | row size | payload size | payload |
-//   | u8   | varint   | varint   | varint     | varint   | varint       |         |
-//   +------+----------+----------+------------+----------+--------------+---------+
+//   +------+----------+--------+----------+------------+----------+--------------+---------+
+//   | type | sequence | batch  | table id | row offset | row size | payload size | payload |
+//   | u8   | varint   | varint | varint   | varint     | varint   | varint       |         |
+//   +------+----------+--------+----------+------------+----------+--------------+---------+
 //
 // The row is stored only as a part of the payload, from `row offset` on. `type` is a RecordType.
+// `batch` is 0 for a record that is alone, otherwise 1 and the number of records of its batch that
+// come after it, in all logs. Version 1 did not have it.
 //
 // The index has an entry for each block, in their order, with the key of the block's last record:
 //
@@ -53,18 +55,19 @@
 //   56       "BTsorted"
 //
 // Worked example: a piece with one record, whose payload is the 11 bytes of the example in
-// schema/mutation_format.h: table 5, row "r" at offset 3. Its sequence number is 9. CC are bytes of
-// checksums. sorted_log_format_test.cc checks this example.
+// schema/mutation_format.h: table 5, row "r" at offset 3. Its sequence number is 9, and its batch
+// ends with 11. CC are bytes of checksums. sorted_log_format_test.cc checks this example.
 //
-//   01 09 05 03 01 0b                        type 1, sequence 9, table 5, row at 3 of size 1, 11
+//   01 09 03 05 03 01 0b                     type 1, sequence 9, batch up to 11, table 5, row at 3
+//                                            of size 1, 11 bytes
 //   05 07 01 72 81 01 66 01 71 01 76         the payload
-//   05 01 72 11 CC CC CC CC CC CC CC CC      index: table 5, row "r", block of 17 bytes, checksum
+//   05 01 72 12 CC CC CC CC CC CC CC CC      index: table 5, row "r", block of 18 bytes, checksum
 //   0c 00 00 00 00 00 00 00                  footer: the index has 12 bytes
 //   CC CC CC CC CC CC CC CC                  its checksum
 //   01 00 00 00 00 00 00 00                  one record
 //   09 00 00 00 00 00 00 00                  smallest and
 //   09 00 00 00 00 00 00 00                  largest sequence number
-//   01 00 00 00 40 00 00 00                  version 1, footer of 64 bytes
+//   02 00 00 00 40 00 00 00                  version 2, footer of 64 bytes
 //   CC CC CC CC CC CC CC CC                  checksum of the footer
 //   42 54 73 6f 72 74 65 64                  "BTsorted"
 //
@@ -84,7 +87,7 @@
 //                             u64  smallest sequence number
 //                             u64  largest sequence number
 //
-// Worked example: an empty log, never closed, is 56 bytes: "BTsortlg", 01 00 00 00, 00 00 00 00,
+// Worked example: an empty log, never closed, is 56 bytes: "BTsortlg", 02 00 00 00, 00 00 00 00,
 // the checksum, and 32 zeros.
 //
 // Pure functions and plain values.
@@ -105,7 +108,7 @@
 
 namespace bigtable {
 
-inline constexpr uint32_t kSortedLogFormatVersion = 1;
+inline constexpr uint32_t kSortedLogFormatVersion = 2;
 inline constexpr size_t kSortedBlockSize = size_t{64} << 10;
 
 // A record of a block. It does not own its row and payload.
@@ -115,6 +118,7 @@ struct SortedRecord {
   uint64_t table_id = 0;
   std::string_view row;  // a part of `payload`
   std::string_view payload;
+  SequenceNumber batch = 0;  // as MutationRecord::batch; not less than `sequence`, or 0
 };
 
 void AppendSortedRecord(std::string* out, const SortedRecord& record);
@@ -148,7 +152,7 @@ struct SortedPieceFooter {
 // Returns the footer's checksum, for the manifest.
 uint64_t AppendSortedPieceFooter(std::string* out, const SortedPieceFooter& footer);
 // Decodes the last kSize bytes of the file `path` of `file_size` bytes. The manifest's checksum is
-// `expected_checksum`. DataLoss, or FailedPrecondition if the format is newer.
+// `expected_checksum`. DataLoss, also if the format is older, or FailedPrecondition if it is newer.
 absl::StatusOr<SortedPieceFooter> DecodeSortedPieceFooter(std::string_view bytes,
                                                           std::string_view path, uint64_t file_size,
                                                           uint64_t expected_checksum);
@@ -171,7 +175,8 @@ struct SortedManifest {
 };
 
 std::string EncodeSortedManifest(const SortedManifest& manifest);
-// DataLoss that names `path` and the offset, or FailedPrecondition if the format is newer.
+// DataLoss that names `path` and the offset, also if the format is older, since the log can be
+// sorted again; FailedPrecondition if it is newer.
 absl::StatusOr<SortedManifest> DecodeSortedManifest(std::string_view bytes, std::string_view path);
 
 }  // namespace bigtable

@@ -63,6 +63,7 @@ bool ParseMutationRecord(std::string_view payload, MutationRecord* record) {
   record->server_timestamp = static_cast<int64_t>(decoder.Varint());
   record->mutation.row = decoder.LengthPrefixed();
   record->mutation.operations = decoder.rest();
+  record->batch = 0;
   return decoder.ok() && record->server_timestamp >= 0 && !record->mutation.row.empty();
 }
 
@@ -110,7 +111,9 @@ bool ParseBatchRecord(std::string_view payload, SequenceNumber last,
   Decoder decoder(payload);
   while (decoder.ok() && !decoder.at_end()) {
     const std::string_view mutation = decoder.LengthPrefixed();
-    if (!decoder.ok() || !ParseMutationRecord(mutation, &records->emplace_back())) return false;
+    MutationRecord& record = records->emplace_back();
+    if (!decoder.ok() || !ParseMutationRecord(mutation, &record)) return false;
+    record.batch = last;
   }
   return decoder.ok() && !records->empty() && records->size() <= last;
 }

@@ -133,11 +133,14 @@ struct MutationRecord {
   uint64_t table_id = 0;
   int64_t server_timestamp = 0;
   EncodedMutation mutation;
+  // The last number of the batch that it belongs to, over all of its parts; 0: it is alone. Not a
+  // part of the encoded mutation.
+  SequenceNumber batch = 0;
 };
 
 // The part of a record before the operations.
 void AppendMutationHeader(std::string* out, const MutationRecord& record);
-// False if `payload` is not a record.
+// False if `payload` is not a record. Sets `batch` to 0.
 bool ParseMutationRecord(std::string_view payload, MutationRecord* record);
 
 // Another part of a batch: in whose log, and its last sequence number.
@@ -181,8 +184,9 @@ class BatchPayload {
   size_t size_ = 0;
 };
 // The mutations of a batch whose record has the sequence number `last`; n mutations have the
-// numbers `last` - n + 1 to `last`. False if `payload` is not a batch, or has more mutations than
-// there are sequence numbers up to `last`.
+// numbers `last` - n + 1 to `last`. Their `batch` is `last`, also in a part, which does not know
+// the others here. False if `payload` is not a batch, or has more mutations than there are sequence
+// numbers up to `last`.
 bool ParseBatchRecord(std::string_view payload, SequenceNumber last,
                       std::vector<MutationRecord>* records);
 // The other parts that a kBatchPart names, at least one, and its mutations as a batch. False if

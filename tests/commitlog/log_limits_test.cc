@@ -410,14 +410,63 @@ TEST(SortedLogLimitsTest, RecordsRoundTripAtTheirLimits) {
   const std::string_view payload = "payload";
   for (const auto& [row, whole] : std::vector<std::pair<std::string_view, std::string_view>>{
            {payload, payload}, {payload.substr(4), payload}, {"", payload}, {"", ""}}) {
-    std::string block;
-    AppendSortedRecord(&block, {.sequence = 7, .table_id = 3, .row = row, .payload = whole});
+    for (const SequenceNumber batch : {uint64_t{0}, uint64_t{7}, uint64_t{8}, UINT64_MAX}) {
+      std::string block;
+      AppendSortedRecord(
+          &block, {.sequence = 7, .table_id = 3, .row = row, .payload = whole, .batch = batch});
+      Decoder decoder(block);
+      SortedRecord record;
+      ASSERT_TRUE(ParseSortedRecord(&decoder, &record));
+      EXPECT_EQ(record.sequence, 7u);
+      EXPECT_EQ(record.row, row);
+      EXPECT_EQ(record.payload, whole);
+      EXPECT_EQ(record.batch, batch);
+      EXPECT_TRUE(decoder.at_end());
+    }
+  }
+}
+
+TEST(SortedLogLimitsTest, ABatchDoesNotEndAfterTheLastNumber) {
+  // The type, the sequence number, what is left of the batch, and no row and payload.
+  const auto parse = [](uint64_t left, SortedRecord* record) {
+    std::string block(1, '\1');
+    AppendVarint64(&block, UINT64_MAX - 1);
+    AppendVarint64(&block, left);
+    block.append(4, '\0');
     Decoder decoder(block);
-    SortedRecord record;
-    ASSERT_TRUE(ParseSortedRecord(&decoder, &record));
-    EXPECT_EQ(record.row, row);
-    EXPECT_EQ(record.payload, whole);
-    EXPECT_TRUE(decoder.at_end());
+    return ParseSortedRecord(&decoder, record);
+  };
+  SortedRecord record;
+  ASSERT_TRUE(parse(2, &record));
+  EXPECT_EQ(record.batch, UINT64_MAX);
+  EXPECT_FALSE(parse(3, &record));
+  EXPECT_FALSE(parse(UINT64_MAX, &record));
+}
+
+TEST(SortedLogLimitsTest, ABatchThatEndsBeforeItsRecordOrFarBehindItIsRefused) {
+  constexpr SequenceNumber kSequence = 10, kFurthest = kSequence + LogPiece::kMaxLeftOfBatch;
+  const auto key_of = [](RecordType, std::string_view, RecordKey*) { return absl::OkStatus(); };
+  for (const SequenceNumber batch : {SequenceNumber{0}, kSequence, kSequence + 1, kFurthest}) {
+    InMemoryFileSystem fs;
+    ASSERT_OK(fs.CreateDirectory("sorted"));
+    LogSorter sorter(&fs, "sorted", key_of, {.piece_size = 1000, .threads = 1});
+    ASSERT_OK(sorter.Add(RecordType::kMutation, kSequence, "payload", batch));
+    ASSERT_OK(sorter.Finish({}));
+    ASSERT_OK_AND_ASSIGN(const auto log,
+                         SortedLog::Open(&fs, "sorted", {.read_mode = TestReadMode()}));
+    std::vector<SequenceNumber> read;
+    ASSERT_OK(log->Read({}, [&](const SortedRecord& record) {
+      read.push_back(record.batch);
+      return absl::OkStatus();
+    }));
+    EXPECT_EQ(read, std::vector<SequenceNumber>{batch});
+  }
+  for (const SequenceNumber batch : {SequenceNumber{1}, kSequence - 1, kFurthest + 1, UINT64_MAX}) {
+    InMemoryFileSystem fs;
+    ASSERT_OK(fs.CreateDirectory("sorted"));
+    LogSorter sorter(&fs, "sorted", key_of, {.piece_size = 1000, .threads = 1});
+    EXPECT_STATUS(kDataLoss, "sequence number 10: its batch ends with the sequence number",
+                  sorter.Add(RecordType::kMutation, kSequence, "payload", batch));
   }
 }
 
@@ -456,12 +505,13 @@ TEST(SortedLogLimitsTest, AManifestIsCheckedToItsLastByte) {
                                          : "wrong checksum";
     EXPECT_STATUS(kDataLoss, what, decode(bytes.substr(0, size)));
   }
-  EXPECT_STATUS(kDataLoss, "impossible version or size",
+  EXPECT_STATUS(kDataLoss, "impossible size",
                 decode(with_checksum(bytes.substr(0, bytes.size() - 1))));
-  EXPECT_STATUS(kDataLoss, "impossible version or size", decode(with_checksum(bytes + "x")));
-  std::string version_zero = bytes;
-  version_zero[8] = 0;
-  EXPECT_STATUS(kDataLoss, "impossible version or size", decode(with_checksum(version_zero)));
+  EXPECT_STATUS(kDataLoss, "impossible size", decode(with_checksum(bytes + "x")));
+  std::string earlier = bytes;
+  --earlier[8];
+  EXPECT_STATUS(kDataLoss, "format version 1, of an earlier program",
+                decode(with_checksum(earlier)));
 }
 
 TEST(SortedLogLimitsTest, AFooterIsCheckedToItsLastByte) {
@@ -494,11 +544,12 @@ TEST(SortedLogLimitsTest, AFooterIsCheckedToItsLastByte) {
     flipped[i] ^= 1;
     EXPECT_STATUS(kDataLoss, "", decode(flipped, 1000, checksum));
   }
-  for (const size_t at : {size_t{40}, size_t{44}}) {  // the version, and the size
+  for (const auto& [at, error] : std::vector<std::pair<size_t, std::string>>{
+           {40, "format version 1, of an earlier program"}, {44, "impossible values"}}) {
     std::string other = footer;
     --other[at];
     StoreFixed64(other.data() + kSize - 16, checksum_of(other));
-    EXPECT_STATUS(kDataLoss, "impossible values", decode(other, 1000, checksum_of(other)));
+    EXPECT_STATUS(kDataLoss, error, decode(other, 1000, checksum_of(other)));
   }
 }
 

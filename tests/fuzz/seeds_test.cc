@@ -140,7 +140,8 @@ void AddLogs(Seeds* seeds) {
                                 .sequence = 1,
                                 .table_id = 3,
                                 .row = std::string_view(payload).substr(3, 3),
-                                .payload = payload});
+                                .payload = payload,
+                                .batch = 2});
   (*seeds)["sorted_log"]["records"] = WithForm(3, records);
   (*seeds)["small_file"]["log_state"] = WithForm(3, EncodeLogState({.generation = 1}).substr(8));
 }

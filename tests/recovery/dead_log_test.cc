@@ -1,8 +1,10 @@
 // The log of a lost server: where its sorted pieces are, and which of its batches are read.
 #include "recovery/dead_log.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,10 +15,12 @@
 #include "bigtable/testing/faulty_file_system.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
+#include "base/checksum.h"
 #include "commitlog/commit_log.h"
 #include "commitlog/log_format.h"
 #include "recovery/batch_recovery.h"
 #include "recovery/server_record.h"
+#include "recovery/sorted_log.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -26,6 +30,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
+using testing::Pair;
 
 constexpr uint64_t kTable = 5;
 
@@ -54,14 +59,26 @@ class DeadLogTest : public testing::Test {
   }
   // The part of a batch with the mutations `first` and `first` + 1.
   void AddPart(CommitLog* log, SequenceNumber first, const OtherBatchPart& other) {
+    AddPartOf(log, first, {other});
+  }
+  // The same, or a whole batch if there are no others.
+  void AddPartOf(CommitLog* log, SequenceNumber first, const std::vector<OtherBatchPart>& others) {
     BatchPayload payload;
-    payload.SetOthers({&other, 1});
+    if (!others.empty()) payload.SetOthers(others);
     const std::string rows[] = {absl::StrCat(first), absl::StrCat(first + 1)};
     const std::string operations[] = {OperationsOf(first), OperationsOf(first + 1)};
     for (size_t i = 0; i < 2; ++i) {
       payload.Add({kTable, 7, {.row = rows[i], .operations = operations[i]}});
     }
-    ASSERT_OK(log->Append(RecordType::kBatchPart, first + 1, payload.pieces(), nullptr));
+    const RecordType type = others.empty() ? RecordType::kBatch : RecordType::kBatchPart;
+    ASSERT_OK(log->Append(type, first + 1, payload.pieces(), nullptr));
+  }
+  // A batch of one mutation.
+  void AddBatchOfOne(CommitLog* log, SequenceNumber sequence) {
+    const std::string row = absl::StrCat(sequence), operations = OperationsOf(sequence);
+    BatchPayload payload;
+    payload.Add({kTable, 7, {.row = row, .operations = operations}});
+    ASSERT_OK(log->Append(RecordType::kBatch, sequence, payload.pieces(), nullptr));
   }
   std::unique_ptr<DeadLog> Sort(const std::string& server, const DeadLog::Options& options = {}) {
     auto dead = DeadLog::Sort(&file_system_, server, "/db/" + server, options);
@@ -79,6 +96,18 @@ class DeadLogTest : public testing::Test {
     };
     EXPECT_OK(log.Read(RowRange::All(), kTable, 0, note,
                        [](SequenceNumber) { return absl::OkStatus(); }));
+    return read;
+  }
+  // The sequence number and the batch of each mutation.
+  static std::vector<std::pair<SequenceNumber, SequenceNumber>> ReadBatches(const DeadLog& log) {
+    std::vector<std::pair<SequenceNumber, SequenceNumber>> read;
+    const auto note = [&](const MutationRecord& record, SequenceNumber sequence) {
+      read.emplace_back(sequence, record.batch);
+      return absl::OkStatus();
+    };
+    EXPECT_OK(log.Read(RowRange::All(), kTable, 0, note,
+                       [](SequenceNumber) { return absl::OkStatus(); }));
+    std::sort(read.begin(), read.end());
     return read;
   }
   std::vector<std::string> Files(const std::string& directory) {
@@ -255,6 +284,77 @@ TEST_F(DeadLogTest, APieceOfABatchThatCannotBeWrittenIsAnError) {
   faulty.FailCalls({{FileCall::kNewWritableFile}, "sorted-"}, absl::UnavailableError("no piece"));
   EXPECT_STATUS(kUnavailable, "no piece", DeadLog::Sort(&faulty, "a", "/db/a", options).status());
   EXPECT_THAT(Read(*Sort("a", options)), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+// In memory, and in files: a piece for each mutation, and one for all.
+TEST_F(DeadLogTest, AMutationKnowsTheEndOfItsBatchOverAllParts) {
+  {
+    const std::unique_ptr<CommitLog> a = NewLog("a");
+    const std::unique_ptr<CommitLog> b = NewLog("b");
+    AddMutation(a.get(), 1);
+    AddPartOf(a.get(), 2, {});
+    AddMutation(b.get(), 4);
+    AddPart(a.get(), 5, {"b", 8});
+    AddPart(b.get(), 7, {"a", 6});
+    AddPartOf(a.get(), 9, {{"b", 12}, {"c", 300}});
+    AddPartOf(b.get(), 11, {{"c", 300}, {"a", 10}});
+    AddBatchOfOne(b.get(), 301);
+    AddMutation(a.get(), 302);
+    ASSERT_OK(a->Close());
+    ASSERT_OK(b->Close());
+  }
+  for (const DeadLog::Options& options :
+       {DeadLog::Options{}, DeadLog::Options{.sorted_directory = "/db/sorted/s", .piece_size = 1},
+        DeadLog::Options{.sorted_directory = "/db/sorted/s", .piece_size = 10000}}) {
+    SCOPED_TRACE(options.piece_size);
+    const auto a = Sort("a", options);
+    EXPECT_EQ(Files("/db").size(), options.sorted_directory.empty() ? 2u : 3u);
+    EXPECT_THAT(ReadBatches(*a),
+                ElementsAre(Pair(1, 0), Pair(2, 3), Pair(3, 3), Pair(5, 8), Pair(6, 8),
+                            Pair(9, 300), Pair(10, 300), Pair(302, 0)));
+    const auto b = Sort("b", options);
+    EXPECT_THAT(ReadBatches(*b), ElementsAre(Pair(4, 0), Pair(7, 8), Pair(8, 8), Pair(11, 300),
+                                             Pair(12, 300), Pair(301, 301)));
+  }
+}
+
+// What a part says of the others is not checked before.
+TEST_F(DeadLogTest, APartWhoseBatchIsTooLongIsDataLoss) {
+  const std::unique_ptr<CommitLog> log = NewLog("a");
+  AddPart(log.get(), 1, {"b", kMaxSequence});
+  ASSERT_OK(log->Close());
+  EXPECT_STATUS(kDataLoss, "sequence number 1: its batch ends with the sequence number",
+                DeadLog::Sort(&file_system_, "a", "/db/a", {}).status());
+}
+
+// It was interrupted, and had another format.
+TEST_F(DeadLogTest, ASortedLogOfAnEarlierProgramIsMadeAgain) {
+  const std::string directory = "/db/sorted/a", manifest = directory + "/SORTED";
+  const DeadLog::Options options{.sorted_directory = directory, .piece_size = 1};
+  {
+    const std::unique_ptr<CommitLog> log = NewLog("a");
+    AddMutation(log.get(), 1);
+    AddPartOf(log.get(), 2, {});
+    ASSERT_OK(log->Close());
+  }
+  std::string bytes;
+  {
+    const auto dead = Sort("a", options);
+    bytes = file_system_.Contents(manifest);
+  }
+  bytes[8] = 1;
+  StoreFixed64(bytes.data() + 16,
+               Checksum(std::string_view(bytes).substr(24), LoadFixed64(bytes.data() + 8)));
+  ASSERT_OK(file_system_.CreateDirectory(directory));
+  file_system_.SetContents(manifest, bytes);
+  file_system_.SetContents(directory + "/sorted-00000009", "a piece of that format");
+  EXPECT_STATUS(kDataLoss,
+                "/db/sorted/a/SORTED at offset 8: this part of a sorted log has format "
+                "version 1, of an earlier program; the log must be sorted again",
+                SortedLog::Open(&file_system_, directory, {}).status());
+  const auto dead = Sort("a", options);
+  EXPECT_THAT(ReadBatches(*dead), ElementsAre(Pair(1, 0), Pair(2, 3), Pair(3, 3)));
+  EXPECT_EQ(Files(directory).size(), 4u);
 }
 
 class BatchRecoveryTest : public DeadLogTest {

@@ -45,14 +45,15 @@ TEST(SortedLogFormatTest, APieceHasTheSpecifiedBytes) {
              .sequence = 9,
              .table_id = 5,
              .row = std::string_view(payload).substr(3, 1),
-             .payload = payload});
+             .payload = payload,
+             .batch = 11});
   auto summary = piece.Write(&fs, "piece");
   ASSERT_OK(summary.status());
 
-  const std::string block = Bytes("\x01\x09\x05\x03\x01\x0b") + payload;
-  const std::string index = Bytes("\x05\x01r\x11") + Fixed64(Checksum(block));
+  const std::string block = Bytes("\x01\x09\x03\x05\x03\x01\x0b") + payload;
+  const std::string index = Bytes("\x05\x01r\x12") + Fixed64(Checksum(block));
   const std::string footer = Fixed64(index.size()) + Fixed64(Checksum(index)) + Fixed64(1) +
-                             Fixed64(9) + Fixed64(9) + Bytes("\1\0\0\0\x40\0\0\0");
+                             Fixed64(9) + Fixed64(9) + Bytes("\2\0\0\0\x40\0\0\0");
   EXPECT_EQ(index.size(), 12u);
   EXPECT_EQ(fs.Contents("piece"), block + index + footer + Fixed64(Checksum(footer)) + "BTsorted");
   EXPECT_EQ(summary->size, fs.Contents("piece").size());
@@ -65,7 +66,7 @@ TEST(SortedLogFormatTest, APieceHasTheSpecifiedBytes) {
 TEST(SortedLogFormatTest, TheManifestHasTheSpecifiedBytes) {
   const std::string body(32, '\0');
   EXPECT_EQ(EncodeSortedManifest({}),
-            "BTsortlg" + Bytes("\1\0\0\0\0\0\0\0") + Fixed64(Checksum(body, 1)) + body);
+            "BTsortlg" + Bytes("\2\0\0\0\0\0\0\0") + Fixed64(Checksum(body, 2)) + body);
 }
 
 TEST(SortedLogFormatTest, TheManifestRoundTrips) {
@@ -107,18 +108,18 @@ TEST(SortedLogFormatTest, ImpossiblePiecesAreDataLoss) {
 
 TEST(SortedLogFormatTest, TheErrorForANewerManifestNamesTheFile) {
   std::string bytes = EncodeSortedManifest({}) + "what a later version has";
-  bytes[8] = 2;
-  StoreFixed64(bytes.data() + 16, Checksum(std::string_view(bytes).substr(24), 2));
+  bytes[8] = 3;
+  StoreFixed64(bytes.data() + 16, Checksum(std::string_view(bytes).substr(24), 3));
   const absl::Status status = DecodeSortedManifest(bytes, "dir/SORTED").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.ToString(), HasSubstr("dir/SORTED"));
-  EXPECT_THAT(status.ToString(), HasSubstr("version 2"));
+  EXPECT_THAT(status.ToString(), HasSubstr("version 3"));
 }
 
 TEST(SortedLogFormatTest, TheErrorForANewerPieceNamesTheFile) {
   std::string bytes;
   AppendSortedPieceFooter(&bytes, {});
-  bytes[40] = 2;
+  bytes[40] = 3;
   const uint64_t checksum = Checksum(std::string_view(bytes).substr(0, 48));
   StoreFixed64(bytes.data() + 48, checksum);
   const absl::Status status = DecodeSortedPieceFooter(bytes, "dir/p", 1000, checksum).status();
@@ -137,7 +138,7 @@ TEST(SortedLogFormatTest, InvalidRecordsAndIndexesAreRefused) {
     Decoder decoder(std::string_view(block).substr(0, n));
     EXPECT_FALSE(ParseSortedRecord(&decoder, &record)) << n;
   }
-  block[4] = static_cast<char>(payload.size() - 1);  // a row that ends after the payload
+  block[5] = static_cast<char>(payload.size() - 1);  // a row that ends after the payload
   Decoder decoder(block);
   EXPECT_FALSE(ParseSortedRecord(&decoder, &record));
 

@@ -197,13 +197,14 @@ std::string RecordOf(uint64_t table_id, int64_t timestamp, std::string_view row)
 TEST(MutationRecordTest, ComesBackAtItsLimits) {
   for (const int64_t timestamp : {int64_t{0}, INT64_MAX}) {
     for (const uint64_t table_id : {uint64_t{0}, UINT64_MAX}) {
-      MutationRecord record;
+      MutationRecord record{.batch = 9};  // of an earlier one
       const std::string bytes = RecordOf(table_id, timestamp, "r");
       ASSERT_TRUE(ParseMutationRecord(bytes, &record));
       EXPECT_EQ(record.table_id, table_id);
       EXPECT_EQ(record.server_timestamp, timestamp);
       EXPECT_EQ(record.mutation.row, "r");
       EXPECT_EQ(record.mutation.operations, "operations");
+      EXPECT_EQ(record.batch, 0u);
     }
   }
   MutationRecord record;
@@ -239,6 +240,9 @@ TEST(BatchPayloadTest, ComesBackWithItsMutationsAndCanBeUsedAgain) {
     EXPECT_EQ(records[0].mutation.operations, "one");
     EXPECT_EQ(records[1].server_timestamp, 0);
     EXPECT_EQ(records[1].mutation.operations, "second");
+    for (const MutationRecord& record : records) EXPECT_EQ(record.batch, 2u);
+    ASSERT_TRUE(ParseBatchRecord(bytes, 300, &records));
+    for (const MutationRecord& record : records) EXPECT_EQ(record.batch, 300u);
     EXPECT_FALSE(ParseBatchRecord(bytes, 1, &records));
     for (size_t size = 0; size < bytes.size(); ++size) {
       const bool is_first = size == payload.pieces()[0].size() + 3;

@@ -62,6 +62,8 @@ void FuzzSortedLog(std::string_view bytes) {
       for (Decoder records(block); !records.at_end();) {
         if (!ParseSortedRecord(&records, &record)) return;
         Require(record.row.size() <= record.payload.size(), "a row is in its payload");
+        Require(record.batch == 0 || record.batch >= record.sequence,
+                "a batch ends with its last record");
       }
     }
   }
