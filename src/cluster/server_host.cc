@@ -185,7 +185,7 @@ absl::Status ServerHost::Recover(const std::shared_ptr<Tablet>& tablet,
     const auto replay = [&](const MutationRecord& record, SequenceNumber sequence) {
       server_writer.Assume(kWhy);
       tablet->writer()->Replay(record.mutation.row, record.mutation.operations, sequence,
-                               record.server_timestamp);
+                               record.server_timestamp, record.batch);
       return absl::OkStatus();
     };
     const auto between = [&](SequenceNumber) -> absl::Status {

@@ -153,6 +153,7 @@ void BatchCommit::TakeNumbers(Write* write) {
   const absl::Span<const BatchMutation> mutations = write->request.mutations;
   write->logged.resize(mutations.size());
   const SequenceNumber first = shared_->sequences->Take(mutations.size());
+  const SequenceNumber last = first + mutations.size() - 1;
   SequenceNumber next = first;
   for (size_t server = 0; server < servers_.size(); ++server) {
     ServerPart part{.server = server};
@@ -161,7 +162,7 @@ void BatchCommit::TakeNumbers(Write* write) {
       TabletWriter* const writer = mutations[i].tablet->writer();
       const int64_t timestamp = mutations[i].mutation.takes_server_time ? writer->NextTimestamp()
                                                                         : writer->last_timestamp();
-      write->logged[i] = {next, timestamp, mutations[i].mutation.operations, nullptr};
+      write->logged[i] = {next, timestamp, mutations[i].mutation.operations, nullptr, last};
       part.mutations.push_back(i);
       part.last = next++;
     }
@@ -169,7 +170,7 @@ void BatchCommit::TakeNumbers(Write* write) {
     servers_[server].is_written = true;
     write->parts.push_back(std::move(part));
   }
-  ABSL_ASSERT(next == first + mutations.size() && "every mutation is of one of the servers");
+  ABSL_ASSERT(next == last + 1 && "every mutation is of one of the servers");
 }
 
 void BatchCommit::MakePayload(const Write& write, size_t part) {

@@ -69,7 +69,7 @@ void GroupWriter::ApplyInMemory(Tablet* tablet, const EncodedMutation& mutation)
     queue_.AssertInTurn();
     const SequenceNumber sequence = parts_.sequences->Take(1);
     TabletWriter* const writer = tablet->writer();
-    writer->Replay(mutation.row, mutation.operations, sequence, writer->NextTimestamp());
+    writer->Replay(mutation.row, mutation.operations, sequence, writer->NextTimestamp(), 0);
     parts_.visible->Set(sequence);
   });
 }
@@ -341,13 +341,15 @@ absl::Status GroupWriter::LogBatch(Write* write) {
   TabletWriter& writer = *request.tablet->writer();
   const size_t first = insertions_.size();
   SequenceNumber sequence = parts_.sequences->Take(request.mutations.size());
+  const SequenceNumber last = sequence + request.mutations.size() - 1;
   batch_.Clear();
   for (const EncodedMutation& mutation : request.mutations) {
     const int64_t timestamp =
         mutation.takes_server_time ? writer.NextTimestamp() : writer.last_timestamp();
     batch_.Add({request.tablet->table_id(), timestamp, mutation});
-    insertions_.push_back(
-        {request.tablet, mutation.row, {sequence++, timestamp, mutation.operations, nullptr}});
+    insertions_.push_back({request.tablet,
+                           mutation.row,
+                           {sequence++, timestamp, mutation.operations, nullptr, last}});
   }
   if (request.committed != nullptr) *request.committed = insertions_.back().logged.sequence;
   if (request.durability == Durability::kNone) return absl::OkStatus();
@@ -445,8 +447,8 @@ absl::Status GroupWriter::ReserveInLog(uint64_t payload_size, const CallLimits& 
 
 void GroupWriter::ApplyLogged(Tablet* tablet, std::string_view row, const Logged& logged) {
   queue_.AssertInTurn();
-  tablet->writer()->Apply(row, logged.operations, logged.sequence, logged.timestamp,
-                          logged.segment);
+  tablet->writer()->Apply(row, logged.operations, logged.sequence, logged.timestamp, logged.segment,
+                          logged.batch);
   rows_written_.store(rows_written_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 

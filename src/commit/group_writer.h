@@ -128,6 +128,7 @@ class GroupWriter {
     int64_t timestamp;
     std::string_view operations;
     LogSegment* segment;
+    SequenceNumber batch = 0;  // as MutationRecord::batch
   };
   const Parts& parts() const { return parts_; }
   // Whether a mutation that was checked against this schema can be applied now. `*superseded`: the

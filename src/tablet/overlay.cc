@@ -17,7 +17,7 @@ Pin<TabletVersion> Overlay(const Tablet& tablet, const TabletVersion& version,
   TabletWriter writer(tablet.environment(), tablet.counters());
   writer.Use(version.shared_layout(), own);
   // Replay, which does not count as writes.
-  for (const RowOperations& row : rows) writer.Replay(row.row, row.operations, sequence, now);
+  for (const RowOperations& row : rows) writer.Replay(row.row, row.operations, sequence, now, 0);
   std::vector<GroupVersion> groups = version.groups();
   for (size_t group = 0; group < groups.size(); ++group) {
     std::vector<Ref<Memtable>>& immutable = groups[group].immutable;

@@ -27,7 +27,8 @@ void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
 }
 
 void TabletWriter::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-                         int64_t server_timestamp, const RefCounted* owner) {
+                         int64_t server_timestamp, const RefCounted* owner,
+                         SequenceNumber /*batch*/) {
   ABSL_ASSERT((!empty_rows_ || sequence > empty_rows_->last_written()) &&
               "numbers of mutations ascend");
   if (environment_->last_writes != nullptr) environment_->last_writes->Record(row, sequence);
@@ -39,7 +40,8 @@ void TabletWriter::Apply(std::string_view row, std::string_view operations, Sequ
 }
 
 void TabletWriter::Replay(std::string_view row, std::string_view operations,
-                          SequenceNumber sequence, int64_t server_timestamp) {
+                          SequenceNumber sequence, int64_t server_timestamp,
+                          SequenceNumber /*batch*/) {
   last_timestamp_ = std::max(last_timestamp_.load(), server_timestamp);
   Insert(row, operations, sequence, server_timestamp, nullptr, true);
 }

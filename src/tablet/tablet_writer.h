@@ -38,14 +38,15 @@ class TabletWriter {
 
   // Adds the operations (schema/mutation_format.h), which are well formed, to the memtables.
   // Families that the layout does not have are skipped. If `owner` is not null, the values are in
-  // its memory and are not copied.
+  // its memory and are not copied. `batch` is as in MutationRecord.
   void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-             int64_t server_timestamp, const RefCounted* owner)
+             int64_t server_timestamp, const RefCounted* owner, SequenceNumber batch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The same for a record of the log, for the groups whose redo point is before it. The table may
   // have had other families when the record was written.
   void Replay(std::string_view row, std::string_view operations, SequenceNumber sequence,
-              int64_t server_timestamp) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+              int64_t server_timestamp, SequenceNumber batch)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
   // The mutations from `first` to `last`, some of which were applied here, are a batch: they are
   // kept together or not at all.

@@ -176,7 +176,7 @@ absl::StatusOr<TabletState> NewDatabase::WriteMetadata(const RowRange& range, co
                       Tablet::Open(&environment, layout, store.state()));
   server_writer.Assume("no server has the tablet");
   for (const auto& [row, operations] : rows) {
-    tablet->writer()->Apply(row, operations, ++*last, 0, nullptr);
+    tablet->writer()->Apply(row, operations, ++*last, 0, nullptr, 0);
   }
   tablet->RotateAll(*last);
   BT_RETURN_IF_ERROR(MinorCompaction(&environment, ImmutableMemtablesOf(tablet)).Run());

@@ -289,7 +289,7 @@ class RandomRuns {
     }
     const SequenceNumber sequence = sequences_.Take(1);
     tablet_->writer()->Apply(mutation.row, OperationsOf(mutation), sequence, clock_.micros(),
-                             nullptr);
+                             nullptr, 0);
     model_.Apply(sequence, clock_.micros(), mutation);
   }
   void Flush() {
