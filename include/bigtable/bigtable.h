@@ -7,6 +7,7 @@
 #include "bigtable/bulk_load.h"
 #include "bigtable/call_options.h"
 #include "bigtable/call_recording.h"
+#include "bigtable/change_stream.h"
 #include "bigtable/clock.h"
 #include "bigtable/commit_log.h"
 #include "bigtable/compaction_filter.h"

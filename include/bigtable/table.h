@@ -26,8 +26,10 @@
 
 namespace bigtable {
 
+class ChangeStream;
 class RowSource;
 class TableBackend;
+struct ReadChangesOptions;
 
 // A stream of rows, in key order: what Table::ReadRows returns. The whole stream reads one
 // snapshot: that of its options, or one taken by the call of ReadRows. It pins the memory and files
@@ -273,6 +275,18 @@ class BIGTABLE_EXPORT Table {
   // Cost: the files are read once, and copied unless they can be moved.
   [[nodiscard]] absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
                                                      const IngestOptions& options = {});
+
+  // --- Changes ---
+
+  // The changes of the table as a stream, in the order of their commits: see
+  // bigtable/change_stream.h. The table has a change stream (TableSchema::changes); otherwise the
+  // stream's status is FailedPrecondition. A user needs permission to read all families. Errors are
+  // those of ChangeStream::status().
+  //
+  // Cost: one look at the tablets of the rows if the stream begins at the present; otherwise none,
+  // before the first ChangeStream::Next().
+  [[nodiscard]] ChangeStream ReadChanges(const ReadChangesOptions& options);
+  [[nodiscard]] ChangeStream ReadChanges();
 
   // --- Sizes ---
   //

@@ -27,6 +27,7 @@
 #include "bigtable/table.h"
 
 #include "backend/cell_source.h"
+#include "backend/change_round.h"
 #include "backend/row_source.h"
 
 namespace bigtable {
@@ -75,6 +76,9 @@ class TableBackend {
   virtual absl::Status DropRowRange(const RowRange& rows, const CallOptions& options) = 0;
   virtual absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
                                                const IngestOptions& options) = 0;
+  // Some of the changes that a stream returns next (Table::ReadChanges). Keeps nothing for the next
+  // call.
+  virtual absl::StatusOr<ChangeRound> ReadChanges(const ChangeRequest& request) = 0;
   virtual absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) = 0;
   virtual absl::StatusOr<std::vector<uint64_t>> ApproximateSizes(absl::Span<const RowRange> ranges,
                                                                  const CallOptions& options) = 0;

@@ -9,6 +9,7 @@
 #include "background/compaction_picker.h"
 #include "background/pick_output.h"
 #include "base/status.h"
+#include "changes/change_file.h"
 #include "compaction/clipped_cursor.h"
 #include "compaction/cursor_pool.h"
 #include "compaction/merging_cursor.h"
@@ -123,7 +124,34 @@ absl::Status MinorCompaction::WriteOut(GroupFlush* part) const {
     return opened.status();
   }
   part->opened = *std::move(opened);
+  const absl::Status changes = WriteChanges(part);
+  if (!changes.ok()) {
+    RemoveOutput({&part, 1});
+    return changes;
+  }
   for (const SSTableInfo& info : part->written) part->outcome.Add(info);
+  for (const SSTableInfo& info : part->changes_written) part->outcome.Add(info);
+  return absl::OkStatus();
+}
+
+absl::Status MinorCompaction::WriteChanges(GroupFlush* part) const {
+  const ImmutableMemtables& immutable = part->immutable;
+  if (immutable.group != 0) return absl::OkStatus();
+  const TableLayout& layout = *part->layout;
+  const bool are_compressed = layout.groups[0].options.compression != Compression::kNone;
+  const ChangeFileJob job{.file_system = environment_->file_system,
+                          .new_file_number = [&] { return environment_->file_numbers->Take(); },
+                          .path_of = environment_->path_of,
+                          .budget = environment_->budget.get(),
+                          .compression = are_compressed ? Compression::kZstd : Compression::kNone,
+                          .owner = {layout.table_id, layout.name, kChangesGroupId, ""},
+                          .rows = immutable.tablet->rows()};
+  BT_ASSIGN_OR_RETURN(const std::optional<SSTableInfo> written, job.Write(immutable.memtables));
+  if (!written.has_value()) return absl::OkStatus();
+  part->changes_written = {*written};
+  BT_ASSIGN_OR_RETURN(
+      part->changes_opened,
+      OpenSSTables(*environment_, GroupLayout(), ChangeFilesOf(*part).added, /*is_deferred=*/true));
   return absl::OkStatus();
 }
 
@@ -155,9 +183,11 @@ absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(GroupFlush* part
 // Once for all files: if they are small, this takes as long as writing one of them.
 absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<GroupFlush* const> parts) const {
   for (const GroupFlush* part : parts) {
-    if (part->written.empty()) continue;
-    const std::string path = environment_->path_of(part->written.front().file_number);
-    return SyncDirectoryOf(environment_->file_system, path);
+    for (const auto* written : {&part->written, &part->changes_written}) {
+      if (written->empty()) continue;
+      const std::string path = environment_->path_of(written->front().file_number);
+      return SyncDirectoryOf(environment_->file_system, path);
+    }
   }
   return absl::OkStatus();
 }
@@ -165,13 +195,11 @@ absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<GroupFlush* const> par
 absl::Status MinorCompaction::Commit(absl::Span<GroupFlush* const> parts, bool* is_refused) {
   *is_refused = false;
   const WaitTimer timer;
-  std::vector<TabletStep> steps;
   absl::Status status = SyncLogFor(parts);
   if (!status.ok()) {
     RemoveOutput(parts);
   } else {
-    steps = StepsOf(parts);
-    status = environment_->store->Commit(steps);
+    status = environment_->store->Commit(StepsOf(parts));
     *is_refused = absl::IsFailedPrecondition(status) && parts.size() > 1;
     if (!status.ok() && !*is_refused) {
       // Files that METADATA may name stay. They are swept once it is known that it does not.
@@ -179,17 +207,18 @@ absl::Status MinorCompaction::Commit(absl::Span<GroupFlush* const> parts, bool* 
       if (!is_in_doubt_) RemoveOutput(parts);
     }
   }
-  for (size_t i = 0; i < parts.size(); ++i) {
-    GroupFlush& part = *parts[i];
-    part.nanos += timer.nanos();
-    if (status.ok()) {
-      part.status = status;
-      if (on_commit_ != nullptr) on_commit_(part);
-      ImmutableMemtables& immutable = part.immutable;
-      immutable.tablet->PublishChange(immutable.group, steps[i].change, part.opened,
-                                      immutable.memtables.size());
-      immutable.memtables.clear();
+  for (GroupFlush* const part : parts) {
+    part->nanos += timer.nanos();
+    if (!status.ok()) continue;
+    part->status = status;
+    if (on_commit_ != nullptr) on_commit_(*part);
+    ImmutableMemtables& immutable = part->immutable;
+    if (!part->changes_written.empty()) {
+      immutable.tablet->PublishChangeFiles(ChangeFilesOf(*part), part->changes_opened);
     }
+    immutable.tablet->PublishChange(immutable.group, ChangeOf(*part), part->opened,
+                                    immutable.memtables.size());
+    immutable.memtables.clear();
   }
   if (!*is_refused) End(parts, status);
   return status;
@@ -205,22 +234,40 @@ absl::Status MinorCompaction::SyncLogFor(absl::Span<GroupFlush* const> parts) co
   return absl::OkStatus();
 }
 
+TabletChange MinorCompaction::ChangeOf(const GroupFlush& part) {
+  TabletChange change;
+  change.group_id = part.layout->groups[part.immutable.group].id;
+  for (const SSTableInfo& info : part.written) change.added.push_back({part.redo.sequence, info});
+  change.redo = part.redo;
+  change.last_timestamp = part.immutable.tablet->writer()->last_timestamp();
+  return change;
+}
+
+TabletChange MinorCompaction::ChangeFilesOf(const GroupFlush& part) {
+  TabletChange change;
+  change.group_id = kChangesGroupId;
+  for (const SSTableInfo& info : part.changes_written) {
+    change.added.push_back({part.redo.sequence, info});
+  }
+  return change;
+}
+
+// A part has one or two steps. Those of a part are of one tablet, so METADATA takes both or none.
 std::vector<TabletStep> MinorCompaction::StepsOf(absl::Span<GroupFlush* const> parts) {
   std::vector<TabletStep> steps;
   for (const GroupFlush* part : parts) {
-    TabletChange change;
-    change.group_id = part->layout->groups[part->immutable.group].id;
-    for (const SSTableInfo& info : part->written)
-      change.added.push_back({part->redo.sequence, info});
-    change.redo = part->redo;
-    change.last_timestamp = part->immutable.tablet->writer()->last_timestamp();
-    steps.push_back({part->immutable.tablet->id(), std::move(change)});
+    steps.push_back({part->immutable.tablet->id(), ChangeOf(*part)});
+    if (part->changes_written.empty()) continue;
+    steps.push_back({part->immutable.tablet->id(), ChangeFilesOf(*part)});
   }
   return steps;
 }
 
 void MinorCompaction::RemoveOutput(absl::Span<GroupFlush* const> parts) const {
-  for (const GroupFlush* part : parts) RemoveWritten(*environment_, part->written);
+  for (const GroupFlush* part : parts) {
+    RemoveWritten(*environment_, part->written);
+    RemoveWritten(*environment_, part->changes_written);
+  }
 }
 
 void MinorCompaction::End(absl::Span<GroupFlush* const> parts, const absl::Status& status) const {

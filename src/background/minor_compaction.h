@@ -1,8 +1,8 @@
 // A minor compaction, or flush: immutable memtables of the tablets of one server become SSTables,
 // all of them or none (section 5.4 of the paper).
 //
-//   write the SSTables -> sync them and their directory -> sync the log, if needed -> commit to
-//   METADATA -> publish
+//   write the SSTables, and a file of the changes -> sync them and their directory -> sync the log,
+//   if needed -> commit to METADATA -> publish
 //
 // Why together. If the machine dies, the log may end before mutations that are in SSTables by then.
 // All mutations that are older than these must be durable: in SSTables too, or in a synced part of
@@ -55,6 +55,8 @@ class MinorCompaction {
     RedoPoint redo;
     std::vector<SSTableInfo> written;
     std::vector<Ref<SSTable>> opened;
+    std::vector<SSTableInfo> changes_written;  // one file, or none
+    std::vector<Ref<SSTable>> changes_opened;
     SteadyTime began;  // of the event
     MinorCompactionEvent event;
     // NOLINTEND(readability-identifier-naming)
@@ -83,6 +85,11 @@ class MinorCompaction {
   // METADATA may name them. Refused: these are too many for one commit, and nothing was committed.
   absl::Status Commit(absl::Span<GroupFlush* const> parts, bool* is_refused);
   absl::Status SyncLogFor(absl::Span<GroupFlush* const> parts) const;
+  // The changes that the memtables of the first group have noted, in a file of their own.
+  absl::Status WriteChanges(GroupFlush* part) const;
+  static TabletChange ChangeOf(const GroupFlush& part);
+  // What the tablet's group of changes gets.
+  static TabletChange ChangeFilesOf(const GroupFlush& part);
   static std::vector<TabletStep> StepsOf(absl::Span<GroupFlush* const> parts);
   void RemoveOutput(absl::Span<GroupFlush* const> parts) const;
   void End(absl::Span<GroupFlush* const> parts, const absl::Status& status) const;

@@ -130,6 +130,12 @@ absl::StatusOr<std::vector<uint64_t>> FollowedTable::ApproximateSizes(
   return opened->table->ApproximateSizes(ranges, options);
 }
 
+// Of the present state. What the other process writes comes with the next one.
+absl::StatusOr<ChangeRound> FollowedTable::ReadChanges(const ChangeRequest& request) {
+  BT_ASSIGN_OR_RETURN(const Pin<Opened> opened, Begin({}, nullptr));
+  return opened->table->ReadChanges(request);
+}
+
 absl::Status FollowedTable::Apply(const RowMutation& /*mutation*/,
                                   const WriteOptions& /*options*/) {
   return ReadOnlyError();

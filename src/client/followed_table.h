@@ -50,6 +50,7 @@ class FollowedTable final : public TableBackend {
                                         const ReadOptions& options) override;
   std::unique_ptr<ScannerBackend> NewScanner(ReadOptions options) override;
   absl::Status DropRowRange(const RowRange& rows, const CallOptions& options) override;
+  absl::StatusOr<ChangeRound> ReadChanges(const ChangeRequest& request) override;
   absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
                                        const IngestOptions& options) override;
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) override;

@@ -12,6 +12,8 @@
 #include "base/steady_time.h"
 #include "base/strings.h"
 #include "base/thread_roles.h"
+#include "changes/change_file.h"
+#include "changes/change_state.h"
 #include "cluster/tablet_claim.h"
 #include "tablet/tablet_change.h"
 #include "tablet/tablet_state.h"
@@ -324,7 +326,7 @@ absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std
   const RowRange right = RowRange::StartingAt(row);
   for (const auto& [id, group] : state.groups) {
     for (const TabletFile& file : group.files) {
-      if (MayHaveRowsOf(file.info, left) && MayHaveRowsOf(file.info, right)) {
+      if (MayHaveRowsOf(id, file.info, left) && MayHaveRowsOf(id, file.info, right)) {
         parts_.storage->shared_files.Share(file.info.file_number);
       }
     }
@@ -373,14 +375,15 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   BT_RETURN_IF_ERROR(StopAndFlush(left, limits));
   absl::Status status = StopAndFlush(right, limits);
   std::vector<uint64_t> shared;
-  const TabletState state = MergedState(left->State(), right->State(), &shared);
+  const absl::StatusOr<TabletState> state = MergedState(left->State(), right->State(), &shared);
   absl::StatusOr<std::shared_ptr<Tablet>> merged = nullptr;
+  status.Update(state.status());
   if (status.ok()) {
-    merged = Tablet::Open(server_->environment(), right->Layout(), state);
+    merged = Tablet::Open(server_->environment(), right->Layout(), *state);
     status = merged.status();
   }
   if (status.ok()) {
-    status = metadata()->MergeTablets(left->id(), right->id(), state, limits);
+    status = metadata()->MergeTablets(left->id(), right->id(), *state, limits);
   }
   if (!status.ok()) {
     for (const auto& tablet : {left, right}) tablet->flags().SetStopped(false);
@@ -400,6 +403,48 @@ absl::Status ServerHost::MergeClaimed(const std::shared_ptr<Tablet>& left,
   parts_.info_log->Info("merged two tablets of table ", right->Layout()->name, " at ",
                         Quoted(right->rows().begin()));
   Notify(&EventListener::OnTabletsMerged, **merged, right->rows().begin());
+  return absl::OkStatus();
+}
+
+// --- Old changes ---
+
+absl::Status ServerHost::DropOldChanges(MasterEpoch master, const std::shared_ptr<Tablet>& tablet,
+                                        const OldChanges& old, const CallLimits& limits) {
+  const TabletClaim claim(parts_.background, {tablet}, limits);
+  BT_RETURN_IF_ERROR(claim.status());
+  LimitedLock lock(&mutex_, limits);
+  BT_RETURN_IF_ERROR(lock.status());
+  BT_RETURN_IF_ERROR(CheckMaster(master));
+  if (!claim.AreServed()) return absl::NotFoundError("the tablet is not here any more");
+  BT_RETURN_IF_ERROR(CheckServing());
+  return DropChangesOfClaimed(tablet, old);
+}
+
+absl::Status ServerHost::DropChangesOfClaimed(const std::shared_ptr<Tablet>& tablet,
+                                              const OldChanges& old) {
+  const Ref<const GroupFiles> files = tablet->Version()->change_files();
+  if (!files) return absl::OkStatus();
+  BT_ASSIGN_OR_RETURN(ChangeState state, ChangeState::Decode(files->policy_state()));
+  TabletChange change{.group_id = kChangesGroupId};
+  for (const GroupFiles::File& file : files->files()) {
+    const SSTableInfo& info = file.table->info();
+    if (!old.Has(info.max_sequence, info.max_timestamp)) continue;
+    change.removed.push_back(info.file_number);
+    state.whole_after = std::max(state.whole_after, info.max_sequence);
+    state.whole_since = std::max(state.whole_since, info.max_timestamp);
+  }
+  std::erase_if(state.drops, [&](const ChangeState::Drop& drop) {
+    if (!old.Has(drop.sequence, drop.micros)) return false;
+    state.whole_after = std::max(state.whole_after, drop.sequence);
+    state.whole_since = std::max(state.whole_since, drop.micros);
+    return true;
+  });
+  const std::string encoded = state.Encode();
+  if (change.removed.empty() && encoded == files->policy_state()) return absl::OkStatus();
+  change.policy_state = encoded;
+  BT_RETURN_IF_ERROR(metadata()->Commit(tablet->id(), change));
+  tablet->PublishChangeFiles(change, {});
+  for (const uint64_t number : change.removed) tablet->environment()->remove_file(number);
   return absl::OkStatus();
 }
 
@@ -432,8 +477,16 @@ absl::Status ServerHost::EmptyClaimed(const std::shared_ptr<Tablet>& tablet,
                                       const CallLimits& limits) {
   BT_RETURN_IF_ERROR(CheckServing());
   BT_RETURN_IF_ERROR(server_->StopTablet(tablet.get(), limits));
-  const absl::StatusOr<std::vector<TabletStep>> steps = StepsToEmpty(tablet);
-  absl::Status status = steps.status();
+  absl::StatusOr<std::vector<TabletStep>> steps;
+  absl::Status status;
+  // Rows that are dropped stay in the changes that made them.
+  if (tablet->Layout()->changes_since != 0) {
+    status = parts_.background->FlushClaimed(server_.get(), tablet);
+  }
+  if (status.ok()) {
+    steps = StepsToEmpty(tablet);
+    status = steps.status();
+  }
   absl::StatusOr<std::shared_ptr<Tablet>> empty = nullptr;
   if (status.ok()) {
     TabletState state = tablet->State();
@@ -469,6 +522,7 @@ absl::StatusOr<std::vector<TabletStep>> ServerHost::StepsToEmpty(
   const std::shared_ptr<const TableLayout> layout = tablet->Layout();
   std::vector<TabletStep> steps;
   for (const auto& [id, group] : tablet->State().groups) {
+    if (id == kChangesGroupId) continue;
     TabletChange change{.group_id = id, .last_timestamp = tablet->writer()->last_timestamp()};
     for (const TabletFile& file : group.files) change.removed.push_back(file.info.file_number);
     for (const ImmutableMemtables& of_group : memtables) {
@@ -480,7 +534,27 @@ absl::StatusOr<std::vector<TabletStep>> ServerHost::StepsToEmpty(
     if (change.removed.empty() && !change.redo.has_value()) continue;
     steps.push_back({tablet->id(), std::move(change)});
   }
+  if (layout->changes_since != 0) {
+    BT_ASSIGN_OR_RETURN(TabletChange noted, NoteDrop(*tablet));
+    steps.push_back({tablet->id(), std::move(noted)});
+  }
   return steps;
+}
+
+// The tablet is stopped. So a reader of changes that has found it otherwise has taken its number
+// before, and the drop is after what it reads.
+absl::StatusOr<TabletChange> ServerHost::NoteDrop(const Tablet& tablet) const {
+  const Ref<const GroupFiles> files = tablet.Version()->change_files();
+  BT_ASSIGN_OR_RETURN(ChangeState state,
+                      ChangeState::Decode(files ? files->policy_state() : std::string_view()));
+  const absl::Time now = server_->environment()->clock->Now();
+  state.drops.push_back(
+      {.sequence = parts_.sequences->Take(1),
+       .micros = std::max(absl::ToUnixMicros(now), tablet.writer()->last_timestamp()),
+       .rows = tablet.rows()});
+  TabletChange change{.group_id = kChangesGroupId};
+  change.policy_state = state.Encode();
+  return change;
 }
 
 void ServerHost::Notify(void (EventListener::*function)(const TabletEvent&), const Tablet& tablet,
@@ -543,6 +617,11 @@ void ServerHost::Erase(const std::shared_ptr<Tablet>& dropped) {
   }
   parts_.notify_superseded(*dropped);
   RemoveFilesOf(*dropped);
+  if (const Ref<const GroupFiles> changes = dropped->Version()->change_files()) {
+    for (const GroupFiles::File& file : changes->files()) {
+      dropped->environment()->remove_file(file.table->info().file_number);
+    }
+  }
   // Tables that users hold keep the tablet, but not its files.
   dropped->DropFiles();
 }

@@ -45,6 +45,7 @@
 #include "base/mutex.h"
 #include "base/sequence.h"
 #include "base/steady_time.h"
+#include "changes/old_changes.h"
 #include "cluster/coordination.h"
 #include "cluster/server_role.h"
 #include "cluster/storage.h"
@@ -145,6 +146,10 @@ class ServerHost {
   // dropped.
   absl::Status Empty(MasterEpoch master, const TabletId& id, const RowRange& rows,
                      const CallLimits& limits);
+  // Drops the files of changes of a tablet that have none that is to be kept. NotFound: it is not
+  // here any more. If the limits end while there is work on it, call it again.
+  absl::Status DropOldChanges(MasterEpoch master, const std::shared_ptr<Tablet>& tablet,
+                              const OldChanges& old, const CallLimits& limits);
   // Calls `function` while these tablets, which are here and which the caller has claimed, take no
   // writes and have all of their contents in SSTables. No other command is carried out meanwhile.
   // If it fails, they take writes again; if it succeeds, it has replaced them, or has called
@@ -206,7 +211,10 @@ class ServerHost {
   absl::Status EmptyClaimed(const std::shared_ptr<Tablet>& tablet, const CallLimits& limits)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The steps that leave nothing of a stopped tablet's contents, in METADATA or to be recovered.
+  absl::Status DropChangesOfClaimed(const std::shared_ptr<Tablet>& tablet, const OldChanges& old);
   absl::StatusOr<std::vector<TabletStep>> StepsToEmpty(const std::shared_ptr<Tablet>& tablet) const;
+  // For the readers of changes. DataLoss: what METADATA has of the tablet's changes.
+  absl::StatusOr<TabletChange> NoteDrop(const Tablet& tablet) const;
   absl::Status CheckServing() const;
   absl::Status CheckLock() const;
   absl::Status CheckFit(IfRefusingWrites if_refusing) const;

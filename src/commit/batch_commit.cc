@@ -160,8 +160,7 @@ void BatchCommit::TakeNumbers(Write* write) {
     for (size_t i = 0; i < mutations.size(); ++i) {
       if (mutations[i].server != servers_[server].writer) continue;
       TabletWriter* const writer = mutations[i].tablet->writer();
-      const int64_t timestamp = mutations[i].mutation.takes_server_time ? writer->NextTimestamp()
-                                                                        : writer->last_timestamp();
+      const int64_t timestamp = writer->TimestampOf(mutations[i].mutation.takes_server_time);
       write->logged[i] = {next, timestamp, mutations[i].mutation.operations, nullptr, last};
       part.mutations.push_back(i);
       part.last = next++;

@@ -344,8 +344,7 @@ absl::Status GroupWriter::LogBatch(Write* write) {
   const SequenceNumber last = sequence + request.mutations.size() - 1;
   batch_.Clear();
   for (const EncodedMutation& mutation : request.mutations) {
-    const int64_t timestamp =
-        mutation.takes_server_time ? writer.NextTimestamp() : writer.last_timestamp();
+    const int64_t timestamp = writer.TimestampOf(mutation.takes_server_time);
     batch_.Add({request.tablet->table_id(), timestamp, mutation});
     insertions_.push_back({request.tablet,
                            mutation.row,
@@ -375,8 +374,7 @@ absl::Status GroupWriter::LogBatch(Write* write) {
 absl::Status GroupWriter::LogMutation(Write* write, size_t i) {
   TabletWriter& writer = *write->request.tablet->writer();
   const EncodedMutation& mutation = write->request.mutations[i];
-  const int64_t timestamp =
-      mutation.takes_server_time ? writer.NextTimestamp() : writer.last_timestamp();
+  const int64_t timestamp = writer.TimestampOf(mutation.takes_server_time);
   Logged logged{parts_.sequences->Take(1), timestamp, mutation.operations, nullptr};
   if (write->request.durability != Durability::kNone) {
     header_.clear();

@@ -130,7 +130,7 @@ void MemtableRotation::Rotate(const std::shared_ptr<Tablet>& tablet) {
 
 void MemtableRotation::MarkLogged(const Tablet& tablet) {
   for (size_t group = 0; group < tablet.writer()->groups(); ++group) {
-    if (tablet.writer()->active(group).empty()) continue;
+    if (tablet.writer()->active(group).is_unused()) continue;
     logged_.Record(tablet.table_id(), visible_->get());
     return;
   }

@@ -133,6 +133,10 @@ absl::Status ConnectedTable::DropRowRange(const RowRange& rows, const CallOption
   return rows.empty() ? absl::OkStatus() : service_->DropRowRange(rows, options);
 }
 
+absl::StatusOr<ChangeRound> ConnectedTable::ReadChanges(const ChangeRequest& /*request*/) {
+  return NotConnectedError("Table::ReadChanges");
+}
+
 absl::StatusOr<IngestSummary> ConnectedTable::Ingest(absl::Span<const std::string> /*files*/,
                                                      const IngestOptions& /*options*/) {
   return NotConnectedError("Table::Ingest");

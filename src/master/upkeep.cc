@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/steady_time.h"
 #include "base/strings.h"
+#include "master/change_retention.h"
 #include "tablet/tablet_change.h"
 
 namespace bigtable {
@@ -63,6 +64,7 @@ void Upkeep::Loop() {
     }
     if (context_->active()) tables_->TryFinishDeletions();
     if (context_->active()) UndoDropSplits(kDropSplitAge, {});
+    if (context_->active()) DropOldChanges();
     const bool is_balanced = balanced_at.has_value() && SteadyTime::Now() < *balanced_at + interval;
     if (context_->active() && !is_balanced) {
       Balance();
@@ -72,6 +74,12 @@ void Upkeep::Loop() {
       sweeper_->Sweep();
       sweep_at = SteadyTime::Now() + kSweepInterval;
     }
+  }
+}
+
+void Upkeep::DropOldChanges() {
+  for (const auto& layout : catalogue_->All()) {
+    bigtable::DropOldChanges(*context_, *layout);
   }
 }
 

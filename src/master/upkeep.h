@@ -61,6 +61,8 @@ class Upkeep {
 
  private:
   void Loop();
+  // Those that the tables' rules do not keep.
+  void DropOldChanges();
   bool SplitLarge(const TableLayout& layout, const CallLimits& limits);
   // METADATA's tablets.
   bool SplitLargeMetadata(const CallLimits& limits);

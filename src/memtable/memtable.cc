@@ -84,9 +84,35 @@ void Memtable::Add(std::string_view key, std::string_view value) {
 }
 
 void Memtable::AddPinned(std::string_view key, std::string_view value, const RefCounted* owner) {
-  if (owners_.empty() || owners_.back().get() != owner) owners_.emplace_back(owner);
-  pinned_bytes_.fetch_add(value.size(), std::memory_order_relaxed);
+  Pin(owner, value.size());
   Insert(key, value.data(), value.size());
+}
+
+void Memtable::Pin(const RefCounted* owner, size_t bytes) {
+  if (owners_.empty() || owners_.back().get() != owner) owners_.emplace_back(owner);
+  pinned_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void Memtable::NoteChange(const LoggedChange& change, const RefCounted* owner) {
+  const auto copy = [this](std::string_view bytes) {
+    char* const memory = arena_.Allocate(bytes.size());
+    if (!bytes.empty()) std::memcpy(memory, bytes.data(), bytes.size());
+    return std::string_view(memory, bytes.size());
+  };
+  ChangeList* changes = changes_.load(std::memory_order_relaxed);
+  if (changes == nullptr) {
+    changes = new (arena_.Allocate(sizeof(ChangeList))) ChangeList;
+    changes_.store(changes, std::memory_order_release);
+  }
+  LoggedChange noted = change;
+  noted.row = copy(change.row);
+  if (owner == nullptr) {
+    noted.operations = copy(change.operations);
+  } else {
+    Pin(owner, 0);  // entries count the values
+  }
+  changes->Add(noted, &arena_);
+  ChargeArena();
 }
 
 void Memtable::Insert(std::string_view key, const char* value, size_t value_size) {
@@ -132,13 +158,17 @@ void Memtable::Insert(std::string_view key, const char* value, size_t value_size
   entries_.store(entries, std::memory_order_release);
   if (entries == next_lesson_) [[unlikely]]
     Learn();
-  if (const uint64_t allocated = arena_.allocated(); allocated != charged_) {
-    ABSL_ASSERT(allocated > charged_ && "an arena never shrinks");
-    BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables,
-                         static_cast<int64_t>(allocated - charged_));
-    if (charged_ == 0) ChargeIdle(IdleBytes());
-    charged_ = allocated;
-  }
+  ChargeArena();
+}
+
+void Memtable::ChargeArena() {
+  const uint64_t allocated = arena_.allocated();
+  if (allocated == charged_) return;
+  ABSL_ASSERT(allocated > charged_ && "an arena never shrinks");
+  BudgetAccess::Charge(*budget_, MemoryBudget::Use::kMemtables,
+                       static_cast<int64_t>(allocated - charged_));
+  if (charged_ == 0) ChargeIdle(IdleBytes());
+  charged_ = allocated;
 }
 
 Memtable::Node* Memtable::FindNear(const Target& target) {

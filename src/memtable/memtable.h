@@ -42,6 +42,7 @@
 #include "base/sequence.h"
 #include "base/shortcuts.h"
 #include "base/thread_roles.h"
+#include "memtable/change_list.h"
 #include "memtable/key_numbers.h"
 #include "memtable/memtable_node.h"
 #include "monitoring/tablet_counters.h"
@@ -101,6 +102,10 @@ class Memtable final : public RefCounted {
   // The same, but `value` is in `owner`, to which the memtable keeps a reference.
   void AddPinned(std::string_view key, std::string_view value, const RefCounted* owner)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  // Notes a change of the tablet, beside the entries. If `owner` is not null, the operations are in
+  // it and are not copied.
+  void NoteChange(const LoggedChange& change, const RefCounted* owner)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Records that an entry has this sequence number. Numbers ascend, except when a sorted log is
   // replayed, where they come in any order.
   void RecordSequence(SequenceNumber sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
@@ -126,6 +131,10 @@ class Memtable final : public RefCounted {
   void KeepMerge(MergePlace* place, std::unique_ptr<KeptMerge> merge) const;
 
   bool empty() const { return entries_.load(std::memory_order_acquire) == 0; }
+  // The changes that it has noted; null: none. Valid as long as the memtable.
+  const ChangeList* changes() const { return changes_.load(std::memory_order_acquire); }
+  // Whether there is nothing to flush.
+  bool is_unused() const { return empty() && changes() == nullptr; }
   uint64_t entries() const { return entries_.load(std::memory_order_relaxed); }
   // Of its own memory, and of the values outside it that it pins.
   uint64_t bytes() const {
@@ -223,6 +232,10 @@ class Memtable final : public RefCounted {
     return last != list().head && last->Number(0) <= number &&
            number <= last->link0.number.load(std::memory_order_relaxed);
   }
+  // Keeps a reference to what values are in.
+  void Pin(const RefCounted* owner, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  // Charges what the arena has allocated since the last call.
+  void ChargeArena() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   void ChargeIdle(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // Moves the upper half of splice_[0], which is full, to a new node, and inserts the entry.
   void SplitAndInsert(size_t position, uint64_t number, Entry* entry)
@@ -292,6 +305,7 @@ class Memtable final : public RefCounted {
   int64_t oldest_deletion_ = 0;
   SequenceNumber batch_end_ = 0;
   FamilyBytes families_;
+  std::atomic<ChangeList*> changes_{nullptr};  // in the arena
 
   std::atomic<SequenceNumber> first_sequence_{0};
   std::atomic<uint64_t> entries_{0};

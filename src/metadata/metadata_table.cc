@@ -108,7 +108,7 @@ absl::Status MetadataTable::SplitTablet(uint64_t table_id, const TabletState& st
     TabletChange change;
     change.group_id = id;
     for (const TabletFile& file : group.files) {
-      if (MayHaveRowsOf(file.info, right_rows)) continue;
+      if (MayHaveRowsOf(id, file.info, right_rows)) continue;
       change.removed.push_back(file.info.file_number);
     }
     becomes_right += EncodeChange(change);

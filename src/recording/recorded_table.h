@@ -53,6 +53,9 @@ class RecordedTable final : public TableBackend {
                                         const ReadOptions& options) override;
   absl::Status DropRowRange(const RowRange& rows, const CallOptions& options) override;
   // Not recorded: a recording has no files.
+  absl::StatusOr<ChangeRound> ReadChanges(const ChangeRequest& request) override {
+    return table_->ReadChanges(request);
+  }
   absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
                                        const IngestOptions& options) override {
     return table_->Ingest(files, options);

@@ -25,27 +25,27 @@ constexpr uint8_t kKnownFlags = 31;
 // Flags of a range.
 enum : uint8_t { kHasEnd = 1, kOneRow = 2 };
 
-using OperationKind = RecordedOperation::Kind;
+using RecordedKind = RecordedOperation::Kind;
 
-bool IsKnown(OperationKind kind) {
+bool IsKnown(RecordedKind kind) {
   switch (kind) {
-    case OperationKind::kSet:
-    case OperationKind::kDeleteCell:
-    case OperationKind::kDeleteColumn:
-    case OperationKind::kDeleteFamily:
-    case OperationKind::kDeleteRow:
-    case OperationKind::kAddToCell:
-    case OperationKind::kMergeToCell:
-    case OperationKind::kDeleteTimeRange:
-    case OperationKind::kAppend:
-    case OperationKind::kIncrement:
+    case RecordedKind::kSet:
+    case RecordedKind::kDeleteCell:
+    case RecordedKind::kDeleteColumn:
+    case RecordedKind::kDeleteFamily:
+    case RecordedKind::kDeleteRow:
+    case RecordedKind::kAddToCell:
+    case RecordedKind::kMergeToCell:
+    case RecordedKind::kDeleteTimeRange:
+    case RecordedKind::kAppend:
+    case RecordedKind::kIncrement:
       return true;
   }
   return false;
 }
 
 struct OperationView {
-  OperationKind kind = OperationKind::kSet;
+  RecordedKind kind = RecordedKind::kSet;
   std::string_view family = {};
   std::string_view qualifier = {};
   uint64_t time_plus_one = 0;
@@ -63,7 +63,7 @@ void AppendOperationView(std::string* out, const OperationView& operation, const
 }
 
 OperationView ViewOf(const MutationOperation& operation) {
-  OperationView view{.kind = OperationKind{static_cast<uint8_t>(operation.kind)},
+  OperationView view{.kind = RecordedKind{static_cast<uint8_t>(operation.kind)},
                      .family = operation.family,
                      .qualifier = operation.qualifier};
   if (operation.has_timestamp) view.time_plus_one = static_cast<uint64_t>(operation.timestamp) + 1;
@@ -78,7 +78,7 @@ OperationView ViewOf(const MutationOperation& operation) {
 }
 
 bool ParseOperation(Decoder* decoder, RecordedOperation* operation) {
-  operation->kind = OperationKind{decoder->Byte()};
+  operation->kind = RecordedKind{decoder->Byte()};
   operation->family = decoder->LengthPrefixed();
   operation->qualifier = decoder->LengthPrefixed();
   const uint64_t time_plus_one = decoder->Varint();
@@ -229,7 +229,7 @@ void AppendRecordedRules(std::string* out, uint64_t table, const ReadModifyWrite
     const std::string_view column = rule.column;
     AppendOperationView(
         out,
-        {.kind = rule.is_increment ? OperationKind::kIncrement : OperationKind::kAppend,
+        {.kind = rule.is_increment ? RecordedKind::kIncrement : RecordedKind::kAppend,
          .family = column.substr(0, rule.family_size),
          .qualifier = column.substr(std::min(rule.family_size + 1, column.size())),
          .value_size = rule.is_increment ? sizeof rule.amount : rule.bytes.size()},

@@ -13,6 +13,7 @@
 #include "base/ref_counted.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "changes/change_file.h"
 #include "compaction/merging_cursor.h"
 #include "master/schema_store.h"
 #include "schema/schema_checks.h"
@@ -72,9 +73,14 @@ absl::Status RepairedTables::Run() {
         last_ = std::max({last_, file.order, file.info.max_sequence});
       }
     }
-    service_files[SchemaStore::FileOf(table.layout.name)] = table.layout.Encode();
   }
   ++last_;  // the order of what logs have
+  for (auto& [_, table] : tables_) {
+    // What was lost is in no stream of changes, so the streams begin anew.
+    if (table.layout.changes_since != 0) table.layout.changes_since = last_;
+    table.layout.schema_changes.clear();
+    service_files[SchemaStore::FileOf(table.layout.name)] = table.layout.Encode();
+  }
   for (auto& [id, table] : tables_) BT_RETURN_IF_ERROR(WriteTable(id, &table));
   BT_RETURN_IF_ERROR(RemoveUnused());
   BT_RETURN_IF_ERROR(target_->Finish(service_files, last_));
@@ -95,6 +101,7 @@ void RepairedTables::FindTablets() {
     Table& table = tables_[tablet.id.table_id];
     if (!damaged_->is_metadata_lost()) {
       table.tablets.push_back(tablet.state);
+      table.tablets.back().groups.erase(kChangesGroupId);
     } else {
       ends[tablet.id.table_id].insert(tablet.state.rows.begin());
       if (tablet.id.end_row.has_value()) ends[tablet.id.table_id].insert(*tablet.id.end_row);
@@ -114,6 +121,7 @@ void RepairedTables::FindTablets() {
 absl::Status RepairedTables::FindFiles() {
   for (const SalvagedMetadata::Tablet& tablet : damaged_->tablets()) {
     for (const auto& [group_id, group] : tablet.state.groups) {
+      if (group_id == kChangesGroupId) continue;
       for (const TabletFile& file : group.files) {
         const bool is_there = damaged_->sstables().contains(file.info.file_number);
         // An old row names files that a compaction has replaced.
@@ -156,6 +164,7 @@ absl::Status RepairedTables::FindFile(uint64_t number) {
   const TabletFile file{.order = facts->info.max_sequence, .info = facts->info};
   if (facts->owner.has_value()) {
     if (facts->owner->table_id == kMetadataTableId) return absl::OkStatus();
+    if (facts->owner->group_id == kChangesGroupId) return absl::OkStatus();
     Table& table = tables_[facts->owner->table_id];
     table.name = facts->owner->table;
     Group& group = table.groups[facts->owner->group_id];
@@ -442,7 +451,7 @@ absl::Status RepairedTables::WriteWithMetadata(Table* table) {
       for (const TabletFile& file : group.files) {
         BT_RETURN_IF_ERROR(Place(*table, group_id, file));
         for (const SSTableInfo& info : files_[file.info.file_number].placed) {
-          if (MayHaveRowsOf(info, state.rows)) placed.push_back({file.order, info});
+          if (MayHaveRowsOf(group_id, info, state.rows)) placed.push_back({file.order, info});
         }
       }
       group.files = std::move(placed);

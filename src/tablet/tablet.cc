@@ -12,6 +12,7 @@
 #include "base/entry_key.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
+#include "changes/change_file.h"
 #include "compaction/policies.h"
 
 namespace bigtable {
@@ -45,10 +46,18 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
     versions.push_back(std::move(version));
     redo.push_back(group_state.redo.sequence);
   }
+  Ref<const GroupFiles> change_files;
+  if (const auto found = state.groups.find(kChangesGroupId); found != state.groups.end()) {
+    BT_ASSIGN_OR_RETURN(
+        std::vector<Ref<SSTable>> tables,
+        OpenSSTables(*environment, GroupLayout(), found->second.files, environment->defers_files));
+    change_files = MakeRef<GroupFiles>(found->second, std::move(tables));
+  }
   server_writer.Assume("the tablet is new");
   tablet->writer_.Begin(std::move(redo), state.last_timestamp);
   tablet->empty_rows_->StartAfter(LargestSequence(state));
-  tablet->Publish(std::move(layout), std::move(versions), MakeRef<ReadLimit>());
+  tablet->Publish(std::move(layout), std::move(versions), MakeRef<ReadLimit>(),
+                  std::move(change_files));
   return tablet;
 }
 
@@ -56,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
 
 void Tablet::Rotate(size_t group, SequenceNumber last, RotationReason reason) {
   const Memtable& active = writer_.active(group);
-  if (active.empty()) return;
+  if (active.is_unused()) return;
   ABSL_ASSERT(active.last_sequence() <= last && "its readers see everything that is in it");
   if (environment_->events != nullptr) {
     environment_->events->Push(&EventListener::OnMemtableRotated,
@@ -71,7 +80,8 @@ void Tablet::Rotate(size_t group, SequenceNumber last, RotationReason reason) {
   groups[group].immutable.insert(groups[group].immutable.begin(), groups[group].active);
   groups[group].active = NewMemtable(groups[group]);
   current->shared_read_limit()->Set(last);
-  Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
+  Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>(),
+          current->change_files());
 }
 
 void Tablet::RotateAll(SequenceNumber last) {
@@ -87,7 +97,8 @@ void Tablet::DropMemtables(SequenceNumber last) {
     group.immutable.clear();
   }
   current->shared_read_limit()->Set(last);
-  Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
+  Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>(),
+          current->change_files());
 }
 
 void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber last) {
@@ -99,7 +110,7 @@ void Tablet::SetLayout(std::shared_ptr<const TableLayout> layout, SequenceNumber
     groups.push_back({NewMemtable({}), {}, {}, MakeRef<GroupFiles>()});
   }
   current->shared_read_limit()->Set(last);
-  Publish(std::move(layout), std::move(groups), MakeRef<ReadLimit>());
+  Publish(std::move(layout), std::move(groups), MakeRef<ReadLimit>(), current->change_files());
 }
 
 void Tablet::PublishChange(size_t group, const TabletChange& change,
@@ -123,7 +134,19 @@ void Tablet::PublishChange(size_t group, const TabletChange& change,
     estimates_.Retain(numbers);
     quarantine_.Retain(numbers);
   }
-  Publish(current->shared_layout(), std::move(groups), current->shared_read_limit(), changes_rows);
+  Publish(current->shared_layout(), std::move(groups), current->shared_read_limit(),
+          current->change_files(), changes_rows);
+}
+
+void Tablet::PublishChangeFiles(const TabletChange& change,
+                                const std::vector<Ref<SSTable>>& added) {
+  ABSL_ASSERT(change.group_id == kChangesGroupId && "other groups have versions of their own");
+  MutexLock lock(&mutex_);
+  const Pin<TabletVersion> current = version_.Get();
+  Ref<const GroupFiles> before = current->change_files();
+  if (!before) before = MakeRef<GroupFiles>();
+  Publish(current->shared_layout(), current->groups(), current->shared_read_limit(),
+          before->After(change, added));
 }
 
 void Tablet::DropFiles() {
@@ -132,11 +155,12 @@ void Tablet::DropFiles() {
   std::vector<GroupVersion> groups = current->groups();
   for (GroupVersion& group : groups) group.SetFiles(group.files->Emptied());
   quarantine_.Lift();
-  Publish(current->shared_layout(), std::move(groups), current->shared_read_limit());
+  Publish(current->shared_layout(), std::move(groups), current->shared_read_limit(), {});
 }
 
 void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-                     Ref<ReadLimit> read_limit, bool changes_rows) {
+                     Ref<ReadLimit> read_limit, Ref<const GroupFiles> change_files,
+                     bool changes_rows) {
   mutex_.AssertHeld();
   ABSL_ASSERT(groups.size() == layout->groups.size() && "groups are as in the layout");
   const Pin<TabletVersion> current = version_.Get();
@@ -154,7 +178,8 @@ void Tablet::Publish(std::shared_ptr<const TableLayout> layout, std::vector<Grou
   }
   most_runs_.store(MostRunsOf(*layout, groups), std::memory_order_relaxed);
   version_.Publish(new TabletVersion(std::move(layout), std::move(groups), std::move(read_limit),
-                                     environment_->budget, scan_cache_id, empty_rows_));
+                                     environment_->budget, scan_cache_id, empty_rows_,
+                                     std::move(change_files)));
   if (environment_->on_version != nullptr) environment_->on_version();
   // A rotation alone changes nothing for compactions.
   if (!memtables_changed || layout_changed) SetMayPickOther(true);
@@ -212,6 +237,7 @@ TabletState Tablet::State() const {
   for (size_t i = 0; i < version->groups().size(); ++i) {
     state.groups[version->layout().groups[i].id] = version->groups()[i].files->State();
   }
+  if (version->change_files()) state.groups[kChangesGroupId] = version->change_files()->State();
   return state;
 }
 

@@ -163,6 +163,9 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   void PublishChange(size_t group, const TabletChange& change,
                      const std::vector<Ref<SSTable>>& added, size_t flushed = 0,
                      bool changes_rows = false);
+  // The same for the files of changes. Published before the flush of the memtables that have noted
+  // them: until then a reader finds a change in both, and takes it once.
+  void PublishChangeFiles(const TabletChange& change, const std::vector<Ref<SSTable>>& added);
   // Whether PickCompaction (background/compaction_picker.h) may find something that it did not find
   // the last time: runs or the schema have changed since. (Files grow too old without that.)
   bool MayPickOther() const { return may_pick_other_.load(std::memory_order_acquire); }
@@ -199,8 +202,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
 
   // Publishes a version with these groups; `read_limit` is a new one if memtables have changed.
   void Publish(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
-               Ref<ReadLimit> read_limit, bool changes_rows = false)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+               Ref<ReadLimit> read_limit, Ref<const GroupFiles> change_files,
+               bool changes_rows = false) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   size_t MostRunsOf(const TableLayout& layout, const std::vector<GroupVersion>& groups) const;
   // The quarantine has changed.
   void OnQuarantineChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

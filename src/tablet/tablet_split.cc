@@ -11,8 +11,10 @@
 namespace bigtable {
 namespace {
 
-// Whether the memtable, which is immutable, has keys of the range.
+// Whether the memtable, which is immutable, has keys of the range, or changes: few are of one half
+// only.
 bool HasKeysIn(const Memtable& memtable, const KeyRange& keys) {
+  if (memtable.changes() != nullptr) return true;
   MemtableCursor cursor(&memtable);
   cursor.Seek(keys.begin());
   return cursor.valid() && keys.Contains(cursor.key());
@@ -51,7 +53,8 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
     group.SetFiles(group.files->Within(half->keys_));
   }
   MutexLock lock(&half->mutex_);
-  half->Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>());
+  half->Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>(),
+                current->change_files());
   return half;
 }
 

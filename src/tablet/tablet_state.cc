@@ -4,6 +4,9 @@
 
 #include "absl/base/macros.h"
 
+#include "base/status.h"
+#include "changes/change_file.h"
+#include "changes/change_state.h"
 #include "sstable/key_range.h"
 
 namespace bigtable {
@@ -40,8 +43,8 @@ void TabletState::AddFiles(std::set<uint64_t>* numbers) const {
   }
 }
 
-TabletState MergedState(const TabletState& left, const TabletState& right,
-                        std::vector<uint64_t>* shared) {
+absl::StatusOr<TabletState> MergedState(const TabletState& left, const TabletState& right,
+                                        std::vector<uint64_t>* shared) {
   ABSL_ASSERT(left.rows.end() == right.rows.begin() && "the halves are adjacent");
   TabletState merged = right;
   const std::string& begin = left.rows.begin();
@@ -57,6 +60,11 @@ TabletState MergedState(const TabletState& left, const TabletState& right,
         shared->push_back(file.info.file_number);
       }
     }
+    if (id == kChangesGroupId) {
+      BT_ASSIGN_OR_RETURN(const ChangeState of_left, ChangeState::Decode(group.policy_state));
+      BT_ASSIGN_OR_RETURN(const ChangeState of_right, ChangeState::Decode(into.policy_state));
+      into.policy_state = ChangeState::Merged(of_left, of_right).Encode();
+    }
     // Neither log is needed up to the later redo point.
     if (group.redo.sequence > into.redo.sequence) into.redo = group.redo;
   }
@@ -67,12 +75,16 @@ bool MayHaveRowsOf(const SSTableInfo& info, const RowRange& rows) {
   return KeyRange(rows).Overlaps(info);
 }
 
+bool MayHaveRowsOf(uint32_t group_id, const SSTableInfo& info, const RowRange& rows) {
+  return group_id == kChangesGroupId || MayHaveRowsOf(info, rows);
+}
+
 TabletState HalfOf(const TabletState& tablet, const RowRange& rows) {
   TabletState half = tablet;
   half.rows = rows;
   for (auto& [id, group] : half.groups) {
     std::erase_if(group.files,
-                  [&](const TabletFile& file) { return !MayHaveRowsOf(file.info, rows); });
+                  [&](const TabletFile& file) { return !MayHaveRowsOf(id, file.info, rows); });
   }
   return half;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
 #include "bigtable/row_range.h"
@@ -43,12 +44,14 @@ struct RedoPoint {
 struct GroupState {
   RedoPoint redo;
   std::vector<TabletFile> files;
-  std::string policy_state = {};  // CompactionPick::state
+  std::string policy_state = {};  // CompactionPick::state; of the group of changes a ChangeState
 };
 
 struct TabletState {
-  RowRange rows;                          // of the tablet
-  std::map<uint32_t, GroupState> groups;  // by the group's id
+  RowRange rows;  // of the tablet
+  // By the group's id. That of changes, kChangesGroupId, is there only if the table has a change
+  // stream, and has no redo point: its files are written with those of the first group.
+  std::map<uint32_t, GroupState> groups;
   // At least every server timestamp of the tablet's cells in SSTables.
   int64_t last_timestamp = 0;
 
@@ -73,8 +76,9 @@ SequenceNumber LargestSequence(const TabletState& state);
 
 // The state of the tablet that two adjacent tablets merge into, when neither has anything in
 // memtables. Files that both have are in it once; `shared` gets their numbers.
-TabletState MergedState(const TabletState& left, const TabletState& right,
-                        std::vector<uint64_t>* shared);
+// DataLoss: what is known of their changes cannot be read.
+absl::StatusOr<TabletState> MergedState(const TabletState& left, const TabletState& right,
+                                        std::vector<uint64_t>* shared);
 
 // A change, and its tablet.
 struct TabletStep {
@@ -103,12 +107,14 @@ class TabletStore {
   }
 };
 
-// The SSTables that each half of a split tablet keeps: the files that overlap its key range. A file
-// on one side of the split is not shared, so it is removed as soon as the half on that side has
-// compacted it.
+// The SSTables that each half of a split tablet keeps: the files that overlap its key range, and
+// all files of changes, whose keys are not rows. A file on one side of the split is not shared, so
+// it is removed as soon as the half on that side has compacted it.
 //
-// Whether the key range of an SSTable overlaps these rows.
+// Whether the key range of an SSTable, which is not one of changes, overlaps these rows.
 bool MayHaveRowsOf(const SSTableInfo& info, const RowRange& rows);
+// Whether an SSTable of the group may have something of these rows.
+bool MayHaveRowsOf(uint32_t group_id, const SSTableInfo& info, const RowRange& rows);
 // The initial state of a half with these rows.
 TabletState HalfOf(const TabletState& tablet, const RowRange& rows);
 

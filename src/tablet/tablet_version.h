@@ -61,12 +61,14 @@ class ReadLimit final : public RefCounted {
 
 class TabletVersion final : public Publishable {
  public:
-  // `budget` and `empty_rows` may be null.
+  // `budget` and `empty_rows` may be null, and `change_files` too.
   TabletVersion(std::shared_ptr<const TableLayout> layout, std::vector<GroupVersion> groups,
                 Ref<ReadLimit> read_limit, std::shared_ptr<MemoryBudget> budget = nullptr,
-                uint64_t scan_cache_id = 0, Ref<EmptyRows> empty_rows = {})
+                uint64_t scan_cache_id = 0, Ref<EmptyRows> empty_rows = {},
+                Ref<const GroupFiles> change_files = {})
       : layout_(std::move(layout)),
         groups_(std::move(groups)),
+        change_files_(std::move(change_files)),
         read_limit_(std::move(read_limit)),
         scan_cache_id_(scan_cache_id),
         empty_rows_(std::move(empty_rows)),
@@ -82,6 +84,10 @@ class TabletVersion final : public Publishable {
   const TableLayout& layout() const { return *layout_; }
   const std::shared_ptr<const TableLayout>& shared_layout() const { return layout_; }
   const std::vector<GroupVersion>& groups() const { return groups_; }  // as layout().groups
+
+  // The files of changes, with ChangeState as the policy's state; null: there are none. Later
+  // changes are in the memtables of the first group.
+  const Ref<const GroupFiles>& change_files() const { return change_files_; }
 
   // A reader of the latest data must not read beyond this. It loads the server's visible sequence
   // number first, and then this: the limit is set before anything is written to a memtable of the
@@ -125,6 +131,7 @@ class TabletVersion final : public Publishable {
 
   const std::shared_ptr<const TableLayout> layout_;
   const std::vector<GroupVersion> groups_;
+  const Ref<const GroupFiles> change_files_;
   const Ref<ReadLimit> read_limit_;
   const uint64_t scan_cache_id_;
   const Ref<EmptyRows> empty_rows_;

@@ -17,6 +17,7 @@ void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
   ABSL_ASSERT(groups.size() == layout->groups.size() && replay_after_.size() <= groups.size() &&
               "groups are as in the layout, and only added");
   layout_ = std::move(layout);
+  notes_changes_after_ = layout_->changes_since != 0 ? layout_->changes_since : kMaxSequence;
   active_.clear();
   for (const GroupVersion& group : groups) active_.push_back(group.active.get());
   replay_after_.resize(groups.size(), 0);
@@ -27,23 +28,33 @@ void TabletWriter::Use(std::shared_ptr<const TableLayout> layout,
 }
 
 void TabletWriter::Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
-                         int64_t server_timestamp, const RefCounted* owner,
-                         SequenceNumber /*batch*/) {
+                         int64_t server_timestamp, const RefCounted* owner, SequenceNumber batch) {
   ABSL_ASSERT((!empty_rows_ || sequence > empty_rows_->last_written()) &&
               "numbers of mutations ascend");
   if (environment_->last_writes != nullptr) environment_->last_writes->Record(row, sequence);
   counters_->CountRow();
-  if (!Shortcuts().Has(Shortcut::kPinnedValues)) [[unlikely]] {
-    return Insert(row, operations, sequence, server_timestamp, nullptr, false);
+  if (!Shortcuts().Has(Shortcut::kPinnedValues)) [[unlikely]]
+    owner = nullptr;
+  if (sequence > notes_changes_after_) [[unlikely]] {
+    NoteChange({sequence, batch, server_timestamp, row, operations}, owner);
   }
   Insert(row, operations, sequence, server_timestamp, owner, false);
 }
 
 void TabletWriter::Replay(std::string_view row, std::string_view operations,
-                          SequenceNumber sequence, int64_t server_timestamp,
-                          SequenceNumber /*batch*/) {
+                          SequenceNumber sequence, int64_t server_timestamp, SequenceNumber batch) {
   last_timestamp_ = std::max(last_timestamp_.load(), server_timestamp);
+  if (sequence > notes_changes_after_ && sequence > replay_after_[0]) {
+    NoteChange({sequence, batch, server_timestamp, row, operations}, nullptr);
+  }
   Insert(row, operations, sequence, server_timestamp, nullptr, true);
+}
+
+// The memtable of the first group is flushed with them, whether it has an entry of the mutation or
+// not. So its redo point is that of the changes too.
+void TabletWriter::NoteChange(const LoggedChange& change, const RefCounted* owner) {
+  active_[0]->RecordSequence(change.sequence);
+  active_[0]->NoteChange(change, owner);
 }
 
 // A row with zero bytes has another prefix in its keys. Its search may end elsewhere, and is of no

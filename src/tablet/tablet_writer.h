@@ -38,7 +38,7 @@ class TabletWriter {
 
   // Adds the operations (schema/mutation_format.h), which are well formed, to the memtables.
   // Families that the layout does not have are skipped. If `owner` is not null, the values are in
-  // its memory and are not copied. `batch` is as in MutationRecord.
+  // its memory and are not copied. `batch` as in MutationRecord.
   void Apply(std::string_view row, std::string_view operations, SequenceNumber sequence,
              int64_t server_timestamp, const RefCounted* owner, SequenceNumber batch)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
@@ -58,6 +58,14 @@ class TabletWriter {
   void AddTo(GroupSearch* search, std::string_view row, std::string_view operations) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
 
+  // Whether the table has a change stream, so that each mutation is noted with its time.
+  bool notes_changes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    return notes_changes_after_ != kMaxSequence;
+  }
+  // The server timestamp of a mutation. A cell of it takes the time only if `takes_server_time`.
+  int64_t TimestampOf(bool takes_server_time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer) {
+    return takes_server_time || notes_changes() ? NextTimestamp() : last_timestamp();
+  }
   // The server timestamp of the next mutation: larger than all before.
   int64_t NextTimestamp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // The last one that NextTimestamp has returned. Any thread.
@@ -98,6 +106,9 @@ class TabletWriter {
     WriterCount* in_memtable = nullptr;  // in the active one; null before the first entry
   };
 
+  // Notes the mutation in the memtable of the first group.
+  void NoteChange(const LoggedChange& change, const RefCounted* owner)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   void Insert(std::string_view row, std::string_view operations, SequenceNumber sequence,
               int64_t server_timestamp, const RefCounted* owner, bool replay)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
@@ -120,6 +131,8 @@ class TabletWriter {
       ABSL_GUARDED_BY(server_writer);  // by index of the layout's families
   std::vector<SequenceNumber> replay_after_
       ABSL_GUARDED_BY(server_writer);  // the redo points when the tablet was opened
+  // Mutations with larger numbers are noted; kMaxSequence: none is.
+  SequenceNumber notes_changes_after_ ABSL_GUARDED_BY(server_writer) = kMaxSequence;
   std::string key_ ABSL_GUARDED_BY(server_writer);
   std::atomic<int64_t> last_timestamp_{0};
 };

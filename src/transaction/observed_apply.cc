@@ -12,37 +12,13 @@
 #include "rpc/row_conflict.h"
 #include "schema/mutation_check.h"
 #include "schema/mutation_format.h"
+#include "schema/observed_operations.h"
 #include "transaction/observers.h"
 
 namespace bigtable {
 namespace {
 
 constexpr int kMaxDepth = 8;
-
-OperationKind KindOfOperation(EntryKind kind) {
-  switch (kind) {
-    case EntryKind::kAddToCell:
-      return OperationKind::kAddToCell;
-    case EntryKind::kMergeToCell:
-      return OperationKind::kMergeToCell;
-    case EntryKind::kDeleteColumn:
-      return OperationKind::kDelete;
-    case EntryKind::kDeleteCell:
-      return OperationKind::kDeleteCell;
-    case EntryKind::kDeleteTimeRange:
-      return OperationKind::kDeleteTimeRange;
-    case EntryKind::kDeleteFamily:
-      return OperationKind::kDeleteFamily;
-    case EntryKind::kDeleteRow:
-      return OperationKind::kDeleteRow;
-    case EntryKind::kCell:
-    case EntryKind::kGhost:       // not an operation
-    case EntryKind::kShadow:      // not an operation
-    case EntryKind::kCountedOut:  // not an operation
-      break;
-  }
-  return OperationKind::kSet;
-}
 
 // The table for the program itself, whoever the caller is.
 absl::StatusOr<Table*> ForProgram(const TransactionDomain& domain, Table* table) {
@@ -56,23 +32,7 @@ absl::StatusOr<Table*> ForProgram(const TransactionDomain& domain, Table* table)
 }  // namespace
 
 ObservedMutation::ObservedMutation(Table* table, const RowMutation& mutation)
-    : table_(table), mutation_(mutation) {
-  OperationReader reader(EncodedMutation::Of(mutation_).operations);
-  for (MutationOperation operation; reader.Next(&operation);) {
-    ObservedOperation& observed = operations_.emplace_back();
-    observed.kind = KindOfOperation(operation.kind);
-    observed.family = operation.family;
-    observed.qualifier = operation.qualifier;
-    if (operation.has_timestamp) observed.timestamp = Timestamp(operation.timestamp);
-    TimeRange range;
-    if (operation.kind != EntryKind::kDeleteTimeRange) {
-      observed.value = operation.value;
-    } else if (ParseTimeRange(operation.value, &range)) {
-      observed.timestamp = Timestamp(range.begin);
-      observed.end = Timestamp(range.end);
-    }
-  }
-}
+    : table_(table), mutation_(mutation), operations_(ObservedOperationsOf(mutation_)) {}
 
 // --- ObserverContext ---
 

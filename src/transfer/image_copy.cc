@@ -14,6 +14,7 @@
 #include "base/entry_cursor.h"
 #include "base/entry_key.h"
 #include "base/status.h"
+#include "changes/change_file.h"
 #include "compaction/clipped_cursor.h"
 #include "compaction/cursor_pool.h"
 #include "compaction/merging_cursor.h"
@@ -114,11 +115,13 @@ class ImageCopy {
   void ReserveNumbers(const DatabaseImage& image) {
     for (const DatabaseImage::TableImage& table : image.tables) {
       for (const DatabaseImage::TabletImage& tablet : table.tablets) {
-        for (const GroupVersion& group : tablet.version->groups()) {
-          for (const GroupFiles::File& file : group.files->files()) {
+        const auto reserve = [&](const GroupFiles& group) {
+          for (const GroupFiles::File& file : group.files()) {
             target_->file_numbers()->AdvanceTo(file.table->info().file_number);
           }
-        }
+        };
+        for (const GroupVersion& group : tablet.version->groups()) reserve(*group.files);
+        if (const auto& changes = tablet.version->change_files()) reserve(*changes);
       }
     }
   }
@@ -139,7 +142,27 @@ class ImageCopy {
         group.files.push_back({sequence_, info});
       }
     }
+    BT_RETURN_IF_ERROR(WriteChanges(tablet, &state));
     return state;
+  }
+  absl::Status WriteChanges(const DatabaseImage::TabletImage& image, TabletState* state) {
+    const TabletVersion& version = *image.version;
+    if (version.change_files()) state->groups[kChangesGroupId] = version.change_files()->State();
+    std::vector<Ref<Memtable>> memtables = version.groups().front().immutable;
+    memtables.push_back(version.groups().front().active);
+    const TableLayout& layout = version.layout();
+    const ChangeFileJob job{
+        .file_system = target_->file_system(),
+        .new_file_number = [this] { return target_->file_numbers()->Take(); },
+        .path_of = [this](uint64_t number) { return target_->PathOfNew(number); },
+        .owner = {layout.table_id, layout.name, kChangesGroupId, ""},
+        .rows = image.tablet->rows()};
+    BT_ASSIGN_OR_RETURN(const std::optional<SSTableInfo> written, job.Write(memtables, sequence_));
+    if (!written.has_value()) return absl::OkStatus();
+    BT_RETURN_IF_ERROR(target_->AddNew(*written, limits_));
+    files_.insert(written->file_number);
+    state->groups[kChangesGroupId].files.push_back({sequence_, *written});
+    return absl::OkStatus();
   }
   absl::Status AddFiles(const GroupState& group) {
     for (const TabletFile& file : group.files) {

@@ -7,6 +7,7 @@
 #include "base/sequence.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "changes/change_file.h"
 #include "compaction/job.h"
 #include "tablet/file_numbers.h"
 #include "tablet/tablet_state.h"
@@ -31,6 +32,8 @@ class TableRestore {
   absl::Status Run(RestoredTable table) {
     BT_RETURN_IF_ERROR(parts_.check_name(table.layout.name));
     table.layout.table_id = 0;  // there may be a table of that number
+    // Positions in its changes would be of that one. Its stream, if it has one, begins anew.
+    for (TabletState& tablet : table.tablets) tablet.groups.erase(kChangesGroupId);
     BT_RETURN_IF_ERROR(CheckNumbers(table));
     BT_RETURN_IF_ERROR(parts_.quotas->CheckStorage(table.layout));
     BT_RETURN_IF_ERROR(CopyFiles(table));

@@ -1,0 +1,44 @@
+// A stream of changes is read in rounds, of which a backend knows nothing afterwards. So a stream
+// holds nothing in the database, and goes on wherever its tablets are.
+#ifndef BIGTABLE_BACKEND_CHANGE_ROUND_H_
+#define BIGTABLE_BACKEND_CHANGE_ROUND_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+
+#include "bigtable/change_stream.h"
+#include "bigtable/row_range.h"
+
+#include "base/call_limits.h"
+#include "rows/change_position.h"
+
+namespace bigtable {
+
+struct ChangeRequest {
+  // Where to go on. Without parts: the stream begins, with these rows, at `since` or at the
+  // present.
+  ChangePosition position;
+  RowRange rows = RowRange::All();
+  std::optional<absl::Time> since;          // earlier changes are not returned
+  uint64_t most_bytes = uint64_t{1} << 20;  // a larger change is returned alone
+  bool ends_with_tablets = false;
+  CallLimits limits;
+};
+
+struct ChangeRound {
+  std::vector<TableChange> changes;
+  ChangePosition begin;       // where the request goes on, or has begun
+  ChangePosition position;    // after all of them
+  bool has_caught_up = true;  // false: there are more
+  // Every change that was committed before is among those up to `position`; unless more are left.
+  absl::Time complete_through;
+  bool has_ended = false;         // ChangeStream::ended
+  std::vector<RowRange> tablets;  // those that have the rows then
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BACKEND_CHANGE_ROUND_H_

@@ -1,0 +1,326 @@
+// Table::ReadChanges: a round over the tablets of some rows.
+//
+// Why nothing is missed. First a number is taken that is at least that of every change so far.
+// Then, of each tablet: the server finishes the writes that have taken numbers up to it; a version
+// is pinned; and after that the tablet is found to be served there, not stopped, and its families
+// not about to change. A tablet that is stopped before its rows are dropped, split, merged or moved
+// is stopped before the number of a drop is taken, and families are known to change before the
+// number of that change is taken. So these numbers are larger than the round's, and the pinned
+// version has all changes up to it.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/macros.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "base/call_gate.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "changes/change_cursor.h"
+#include "changes/change_state.h"
+#include "cluster/server_host.h"
+#include "cluster/server_set.h"
+#include "read/row_ranges.h"
+#include "routing/table_impl.h"
+#include "schema/mutation_format.h"
+#include "tablet/tablet.h"
+
+namespace bigtable {
+namespace {
+
+// The rows of one tablet that a round reads.
+struct TabletPart {
+  std::shared_ptr<Tablet> tablet;
+  Pin<TabletVersion> version;
+  RowRange rows = RowRange::All();
+  ChangeState state;
+  SequenceNumber after = 0;
+};
+
+// The operations with the timestamps that the cells have got.
+std::string WithTimestamps(const LoggedChange& logged) {
+  std::string operations;
+  OperationReader reader(logged.operations);
+  for (MutationOperation operation; reader.Next(&operation);) {
+    if (operation.takes_server_time()) {
+      operation.has_timestamp = true;
+      operation.timestamp = logged.micros;
+    }
+    AppendOperation(&operations, operation);
+  }
+  return operations;
+}
+
+TableChange ChangeOf(const LoggedChange& logged) {
+  const std::string operations = WithTimestamps(logged);
+  return {
+      .kind = TableChange::Kind::kMutation,
+      .sequence = logged.sequence,
+      .time = absl::FromUnixMicros(logged.micros),
+      .batch = logged.batch,
+      .mutation =
+          EncodedMutation{.row = logged.row, .operations = operations, .takes_server_time = false}
+              .ToMutation()};
+}
+
+class Round {
+ public:
+  Round(const TableImpl* table, const ChangeRequest* request) : table_(table), request_(request) {}
+
+  absl::StatusOr<ChangeRound> Run() {
+    round_.complete_through = table_->database->parts.clock->Now();
+    through_ = table_->database->parts.sequences->last();
+    const bool begins = request_->position.parts.empty();
+    if (!begins && request_->position.table_id != table_->route->table_id()) {
+      return absl::InvalidArgumentError(
+          Cat("the position is not of table ", table_->name(), ", but of another one"));
+    }
+    if (begins) {
+      BT_RETURN_IF_ERROR(Find(request_->rows));
+    } else {
+      for (const ChangePosition::Part& part : request_->position.parts) {
+        BT_RETURN_IF_ERROR(Find(part.rows));
+      }
+    }
+    BT_RETURN_IF_ERROR(SetStarts(begins));
+    round_.begin = round_.position;
+    if (request_->ends_with_tablets && !IsOneTablet()) {
+      round_.has_ended = true;
+      for (const TabletPart& part : parts_) {
+        if (round_.tablets.empty() || round_.tablets.back() != part.tablet->rows()) {
+          round_.tablets.push_back(part.tablet->rows());
+        }
+      }
+      return std::move(round_);
+    }
+    BT_RETURN_IF_ERROR(Merge());
+    return std::move(round_);
+  }
+
+ private:
+  absl::Status Find(const RowRange& rows) {
+    const DatabaseImpl& database = *table_->database;
+    const CallLimits& limits = request_->limits;
+    const auto is_there = [&]() -> absl::Status {
+      BT_ASSIGN_OR_RETURN(const bool found,
+                          database.schemas->Has(table_->name(), table_->route->table_id(), limits));
+      return found ? absl::OkStatus() : table_->DeletedError();
+    };
+    const size_t before = parts_.size();
+    const auto add = [&](const HostedTablet& hosted, const RowRange& left) -> absl::Status {
+      // What was found of a tablet that was superseded since.
+      while (parts_.size() > before && parts_.back().rows.begin() >= left.begin()) {
+        parts_.pop_back();
+      }
+      return AddTablet(hosted, left);
+    };
+    return database.cluster->servers()->ForEachTablet(table_->route->table_id(), rows, limits,
+                                                      is_there, add);
+  }
+
+  // Does nothing if the tablet is superseded.
+  absl::Status AddTablet(const HostedTablet& hosted, const RowRange& rows) {
+    const CallLimits& limits = request_->limits;
+    const DataPath* const path = hosted.host->data_path();
+    const Tablet& tablet = *hosted.tablet;
+    while (true) {
+      BT_RETURN_IF_ERROR(limits.Check());
+      if (table_->database->gate.closed()) return table_->database->ClosedError();
+      if (tablet.flags().removed()) return table_->DeletedError();
+      if (tablet.flags().superseded()) return absl::OkStatus();
+      BT_RETURN_IF_ERROR(path->AwaitVisible(through_, limits));
+      Pin<TabletVersion> version = tablet.Version();
+      ReadSpec spec;
+      const bool is_current = path->BeginRead(tablet, *version, {.sequence = through_}, &spec) &&
+                              !tablet.flags().stopped() && !version->layout().is_changing;
+      if (!is_current) {
+        absl::SleepFor(absl::Milliseconds(1));
+        continue;
+      }
+      BT_RETURN_IF_ERROR(path->CheckRead(version->layout(), nullptr, table_->caller, limits));
+      TabletPart part{.tablet = hosted.tablet, .version = std::move(version), .rows = rows};
+      if (const Ref<const GroupFiles>& files = part.version->change_files()) {
+        absl::StatusOr<ChangeState> state = ChangeState::Decode(files->policy_state());
+        BT_RETURN_IF_ERROR(state.status());
+        part.state = *std::move(state);
+      }
+      parts_.push_back(std::move(part));
+      return absl::OkStatus();
+    }
+  }
+
+  // Sets where each part begins, and the position of the round's beginning.
+  absl::Status SetStarts(bool begins) {
+    round_.position = request_->position;
+    if (begins) round_.position = {.table_id = table_->route->table_id(), .parts = {}};
+    for (TabletPart& part : parts_) {
+      const SequenceNumber opened = part.version->layout().changes_since;
+      if (opened == 0) {
+        return absl::FailedPreconditionError(
+            Cat("table ", table_->name(),
+                " has no change stream; Database::SetChangeStream opens one"));
+      }
+      const SequenceNumber oldest = std::max(opened, part.state.whole_after);
+      if (!begins) {
+        part.after = request_->position.AfterOf(part.rows.begin());
+        if (part.after < oldest) return DroppedError();
+        continue;
+      }
+      part.after = request_->since.has_value() ? oldest : through_;
+      round_.position.parts.push_back({part.rows, part.after});
+      const bool asks_for_dropped =
+          request_->since.has_value() && *request_->since != absl::InfinitePast() &&
+          part.state.whole_after > opened && Since() <= part.state.whole_since;
+      if (asks_for_dropped) return DroppedError();
+    }
+    return absl::OkStatus();
+  }
+  absl::Status DroppedError() const {
+    return absl::OutOfRangeError(
+        Cat("table ", table_->name(),
+            ": changes after the position are not kept any more (ChangeStreamRule)"));
+  }
+  int64_t Since() const {
+    if (!request_->since.has_value() || *request_->since == absl::InfinitePast()) return 0;
+    return absl::ToUnixMicros(*request_->since);
+  }
+
+  // Whether the rows of the stream are those of one tablet.
+  bool IsOneTablet() const {
+    if (parts_.empty()) return true;
+    const RowRange rows = RowsBetween(parts_.front().rows.begin(), parts_.back().rows.end());
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [&](const TabletPart& part) { return part.tablet->rows() == rows; });
+  }
+
+  // --- What is not in the files and lists ---
+
+  // Drops and changes of families, by number.
+  std::map<SequenceNumber, TableChange> OtherChanges() const {
+    std::map<SequenceNumber, TableChange> changes;
+    const auto is_asked_for = [&](SequenceNumber sequence, int64_t micros, SequenceNumber after) {
+      return sequence > after && sequence <= through_ && micros >= Since();
+    };
+    for (const TabletPart& part : parts_) {
+      for (const ChangeState::Drop& drop : part.state.drops) {
+        if (!is_asked_for(drop.sequence, drop.micros, part.after)) continue;
+        const RowRange rows = Intersection(drop.rows, part.rows);
+        if (rows.empty()) continue;
+        const auto [found, is_new] = changes.try_emplace(drop.sequence);
+        TableChange& change = found->second;
+        // Tablets that were one when it was dropped each have a part of it, in key order.
+        change.rows = is_new ? rows : RowsBetween(change.rows.begin(), rows.end());
+        change.kind = TableChange::Kind::kDropRows;
+        change.sequence = drop.sequence;
+        change.time = absl::FromUnixMicros(drop.micros);
+      }
+    }
+    if (parts_.empty()) return changes;
+    const SequenceNumber after = round_.position.Smallest();
+    const TableLayout& present = parts_.front().version->layout();
+    SequenceNumber next_before = present.changes_since;
+    for (const TableLayout::SchemaChange& noted : present.schema_changes) {
+      const SequenceNumber before = std::exchange(next_before, noted.sequence);
+      if (!is_asked_for(noted.sequence, noted.micros, after)) continue;
+      absl::StatusOr<TableLayout> layout = TableLayout::Decode(noted.layout);
+      if (!layout.ok()) continue;  // it was decoded with the layout that has it
+      TableChange& change = changes[noted.sequence];
+      change.kind = TableChange::Kind::kFamilies;
+      change.sequence = noted.sequence;
+      change.time = absl::FromUnixMicros(noted.micros);
+      change.schema = std::make_shared<const TableSchema>(layout->ToSchema());
+      for (const FamilyLayout& family : layout->families) {
+        if (family.created > before) change.new_families.push_back(family.name);
+      }
+    }
+    return changes;
+  }
+
+  // --- Merging ---
+
+  absl::Status Merge() {
+    std::map<SequenceNumber, TableChange> others = OtherChanges();
+    std::vector<std::unique_ptr<ChangeCursor>> cursors;
+    // The cursor with the smallest number is on top.
+    using Head = std::pair<SequenceNumber, ChangeCursor*>;
+    std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+    const auto advance = [&](ChangeCursor* cursor) {
+      if (cursor->Next()) heads.push({cursor->change().sequence, cursor});
+      return cursor->status();
+    };
+    for (const TabletPart& part : parts_) {
+      if (part.after >= through_) continue;
+      cursors.push_back(CursorOf(part));
+      BT_RETURN_IF_ERROR(advance(cursors.back().get()));
+    }
+    uint64_t bytes = 0;
+    SequenceNumber last = 0;
+    while (!heads.empty() || !others.empty()) {
+      BT_RETURN_IF_ERROR(request_->limits.Check());
+      if (bytes >= request_->most_bytes) {
+        round_.has_caught_up = false;
+        round_.position.AdvanceTo(last);
+        return absl::OkStatus();
+      }
+      if (heads.empty() || (!others.empty() && others.begin()->first < heads.top().first)) {
+        round_.changes.push_back(std::move(others.begin()->second));
+        others.erase(others.begin());
+      } else {
+        ChangeCursor* const cursor = heads.top().second;
+        heads.pop();
+        round_.changes.push_back(ChangeOf(cursor->change()));
+        BT_RETURN_IF_ERROR(advance(cursor));
+      }
+      last = round_.changes.back().sequence;
+      bytes += round_.changes.back().mutation.byte_size() + sizeof(TableChange);
+    }
+    round_.position.AdvanceTo(through_);
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<ChangeCursor> CursorOf(const TabletPart& part) const {
+    std::vector<const ChangeList*> lists;
+    const GroupVersion& group = part.version->groups().front();
+    const auto add = [&](const Memtable& memtable) {
+      if (memtable.changes() != nullptr) lists.push_back(memtable.changes());
+    };
+    add(*group.active);
+    for (const Ref<Memtable>& memtable : group.immutable) add(*memtable);
+    std::vector<Ref<SSTable>> files;
+    if (const Ref<const GroupFiles>& changes = part.version->change_files()) {
+      for (const GroupFiles::File& file : changes->files()) files.push_back(file.table);
+    }
+    return std::make_unique<ChangeCursor>(
+        lists, files,
+        ChangeCursor::Options{
+            .rows = part.rows, .after = part.after, .through = through_, .since = Since()});
+  }
+
+  const TableImpl* const table_;
+  const ChangeRequest* const request_;
+  SequenceNumber through_ = 0;
+  std::vector<TabletPart> parts_;  // in key order
+  ChangeRound round_;
+};
+
+}  // namespace
+
+absl::StatusOr<ChangeRound> TableImpl::ReadChanges(const ChangeRequest& request) {
+  const CallGate::LongPass pass(&database->gate);
+  if (!pass) return database->ClosedError();
+  if (database->locations.is_remote()) {
+    return absl::UnimplementedError("changes are not read by messages");
+  }
+  return Round(this, &request).Run();
+}
+
+}  // namespace bigtable
