@@ -241,6 +241,22 @@ struct LocationStatistics {
   uint64_t forgotten = 0;  // because the tablet was split, merged or moved, or its server was lost
 };
 
+// The changes of a table that are kept for its change stream (bigtable/change_stream.h). Those that
+// are only in memtables do not count. Plain value.
+struct ChangeStreamStatistics {
+  // ChangeStreamRule, as it is now.
+  absl::Duration retention;
+  uint64_t max_bytes = 0;
+  // On disk.
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  // When the oldest of the changes was committed; InfiniteFuture(): there is none.
+  absl::Time oldest = absl::InfiniteFuture();
+  // Of each registered reader (Table::SetChangeReader) the bytes of the files that it has not read,
+  // or not all of it. A reader that has as much to read as `max_bytes` is about to lose changes.
+  std::map<std::string, uint64_t> unread_bytes;
+};
+
 // Current values; counters count since the database was opened. Plain value.
 struct DatabaseStatistics {
   LocationStatistics locations;
@@ -308,6 +324,8 @@ struct DatabaseStatistics {
   // By owner (Family::owner): the sum over its families, in all tables.
   std::map<std::string, StorageStatistics> owner_storage;
   StorageStatistics metadata_storage;  // of METADATA
+  // By table; those that have a change stream.
+  std::map<std::string, ChangeStreamStatistics> change_streams;
   // By the server's label, which is the same after every opening and when a lost server is
   // replaced: "user-0", "user-1", and so on, by the number in TabletInfo::server, and METADATA's
   // two, "root" and "metadata".

@@ -288,6 +288,21 @@ class BIGTABLE_EXPORT Table {
   [[nodiscard]] ChangeStream ReadChanges(const ReadChangesOptions& options);
   [[nodiscard]] ChangeStream ReadChanges();
 
+  // Registers a reader of the table's changes, or moves it on: changes after `position`
+  // (ChangeStream::Position()) are kept until the reader has moved on behind them, beyond the
+  // retention, as far as ChangeStreamRule::max_bytes allows. A reader that comes back after that
+  // gets OutOfRange. Call it after what was read is safe, now and then rather than for each change.
+  // A reader that is not needed any more has to be removed. The name has 1 to 64 printable ASCII
+  // characters without space and colon. InvalidArgument: the name, or the position. A user needs
+  // permission to read all families.
+  //
+  // Cost: a small file, synced.
+  [[nodiscard]] absl::Status SetChangeReader(std::string_view reader, std::string_view position,
+                                             const CallOptions& options = {});
+  // NotFound: there is no such reader.
+  [[nodiscard]] absl::Status RemoveChangeReader(std::string_view reader,
+                                                const CallOptions& options = {});
+
   // --- Sizes ---
   //
   // Both are estimates from the indexes of SSTables and from memtables; no row is read. They count

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,6 +80,10 @@ class TableBackend {
   // Some of the changes that a stream returns next (Table::ReadChanges). Keeps nothing for the next
   // call.
   virtual absl::StatusOr<ChangeRound> ReadChanges(const ChangeRequest& request) = 0;
+  // Table::SetChangeReader; without a position RemoveChangeReader.
+  virtual absl::Status SetChangeReader(std::string_view reader,
+                                       std::optional<std::string_view> position,
+                                       const CallOptions& options) = 0;
   virtual absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) = 0;
   virtual absl::StatusOr<std::vector<uint64_t>> ApproximateSizes(absl::Span<const RowRange> ranges,
                                                                  const CallOptions& options) = 0;

@@ -13,15 +13,17 @@ namespace bigtable {
 struct OldChanges {
   // Changes up to this number are dropped, since there is no room for them.
   SequenceNumber through = 0;
-  // And those that were committed before this time, in microseconds.
+  // And those that were committed before this time, in microseconds, if every registered reader has
+  // them.
   int64_t before = std::numeric_limits<int64_t>::min();
+  SequenceNumber read_through = kMaxSequence;
 
   // All that there are.
   static OldChanges All() { return {.through = kMaxSequence}; }
 
   // Of a file with these as its largest number and its last time.
   bool Has(SequenceNumber sequence, int64_t micros) const {
-    return sequence <= through || micros < before;
+    return sequence <= through || (micros < before && sequence <= read_through);
   }
 };
 

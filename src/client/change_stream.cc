@@ -157,4 +157,13 @@ ChangeStream Table::ReadChanges(const ReadChangesOptions& options) {
   return ChangeStream(std::make_unique<ChangeReader>(backend_, options));
 }
 
+absl::Status Table::SetChangeReader(std::string_view reader, std::string_view position,
+                                    const CallOptions& options) {
+  return backend_->SetChangeReader(reader, position, options);
+}
+
+absl::Status Table::RemoveChangeReader(std::string_view reader, const CallOptions& options) {
+  return backend_->SetChangeReader(reader, std::nullopt, options);
+}
+
 }  // namespace bigtable

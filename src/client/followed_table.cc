@@ -164,6 +164,11 @@ absl::Status FollowedTable::MutateRowAtomically(
 absl::Status FollowedTable::DropRowRange(const RowRange& /*rows*/, const CallOptions& /*options*/) {
   return ReadOnlyError();
 }
+absl::Status FollowedTable::SetChangeReader(std::string_view /*reader*/,
+                                            std::optional<std::string_view> /*position*/,
+                                            const CallOptions& /*options*/) {
+  return ReadOnlyError();
+}
 absl::StatusOr<IngestSummary> FollowedTable::Ingest(absl::Span<const std::string> /*files*/,
                                                     const IngestOptions& /*options*/) {
   return ReadOnlyError();

@@ -51,6 +51,8 @@ class FollowedTable final : public TableBackend {
   std::unique_ptr<ScannerBackend> NewScanner(ReadOptions options) override;
   absl::Status DropRowRange(const RowRange& rows, const CallOptions& options) override;
   absl::StatusOr<ChangeRound> ReadChanges(const ChangeRequest& request) override;
+  absl::Status SetChangeReader(std::string_view reader, std::optional<std::string_view> position,
+                               const CallOptions& options) override;
   absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
                                        const IngestOptions& options) override;
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) override;

@@ -22,6 +22,7 @@
 #include "base/limited_mutex.h"
 #include "base/sequence.h"
 #include "cache/scan_cache.h"
+#include "cluster/change_readers.h"
 #include "cluster/closing_state.h"
 #include "cluster/coordination.h"
 #include "cluster/live_options.h"
@@ -81,6 +82,7 @@ struct ClusterEnvironment {
     std::unique_ptr<BatchWriter> writer;
   } batches;
   LimitedMutex ingestion;  // Ingestion::Parts::mutex
+  ChangeReaders change_readers;
 
   // Its threads start in Cluster::StartBackground, and end before the first server does.
   BackgroundWork background;

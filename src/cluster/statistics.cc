@@ -1,5 +1,6 @@
 // Adds up the counters of the parts of a database.
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -7,6 +8,7 @@
 #include "base/strings.h"
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
+#include "cluster/change_readers.h"
 #include "cluster/cluster.h"
 #include "cluster/environment.h"
 #include "tablet/group_statistics.h"
@@ -145,6 +147,40 @@ void AddStorage(const ServerSet& servers, DatabaseStatistics* to) {
   to->metadata_storage = metadata.total();
 }
 
+void AddChangeStreams(const ServerSet& servers, const ChangeReaders& readers,
+                      DatabaseStatistics* to) {
+  const absl::StatusOr<ChangeReaderSet> registered = readers.Get();
+  std::set<uint64_t> counted;
+  for (const std::shared_ptr<Tablet>& tablet : servers.AllOfUsers()) {
+    const Pin<TabletVersion> version = tablet->Version();
+    const TableLayout& layout = version->layout();
+    if (layout.changes_since == 0) continue;
+    ChangeStreamStatistics& stream = to->change_streams[layout.name];
+    stream.retention = layout.changes.retention;
+    stream.max_bytes = layout.changes.max_bytes;
+    if (registered.ok()) {
+      for (auto reader = registered->readers.lower_bound({layout.table_id, ""});
+           reader != registered->readers.end() && reader->first.first == layout.table_id;
+           ++reader) {
+        stream.unread_bytes.try_emplace(reader->first.second, 0);
+      }
+    }
+    if (!version->change_files()) continue;
+    for (const GroupFiles::File& file : version->change_files()->files()) {
+      const SSTableInfo& info = file.table->info();
+      if (!counted.insert(info.file_number).second) continue;
+      ++stream.files;
+      stream.bytes += info.size;
+      stream.oldest = std::min(stream.oldest, absl::FromUnixMicros(info.min_timestamp));
+      for (auto& [name, unread] : stream.unread_bytes) {
+        if (registered->readers.at({layout.table_id, name}) < info.max_sequence) {
+          unread += info.size;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 StoredBytes Cluster::AddUpStorage() const {
@@ -175,6 +211,7 @@ DatabaseStatistics Cluster::Statistics() {
 
   AddServers(servers_, &statistics);
   AddTables(servers_, &statistics);
+  AddChangeStreams(servers_, environment_->change_readers, &statistics);
   AddStorage(servers_, &statistics);
   return statistics;
 }

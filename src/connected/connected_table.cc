@@ -137,6 +137,12 @@ absl::StatusOr<ChangeRound> ConnectedTable::ReadChanges(const ChangeRequest& /*r
   return NotConnectedError("Table::ReadChanges");
 }
 
+absl::Status ConnectedTable::SetChangeReader(std::string_view /*reader*/,
+                                             std::optional<std::string_view> /*position*/,
+                                             const CallOptions& /*options*/) {
+  return NotConnectedError("Table::SetChangeReader");
+}
+
 absl::StatusOr<IngestSummary> ConnectedTable::Ingest(absl::Span<const std::string> /*files*/,
                                                      const IngestOptions& /*options*/) {
   return NotConnectedError("Table::Ingest");

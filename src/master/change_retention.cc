@@ -65,7 +65,8 @@ bool HasAny(const Tablet& tablet, const OldChanges& old) {
 
 }  // namespace
 
-void DropOldChanges(const MasterContext& context, const TableLayout& layout) {
+void DropOldChanges(const MasterContext& context, const TableLayout& layout,
+                    SequenceNumber slowest_reader) {
   if (context.read_only) return;
   const std::vector<HostedTablet> tablets = context.servers->TabletsOf(layout.table_id);
   if (tablets.empty()) return;
@@ -73,7 +74,8 @@ void DropOldChanges(const MasterContext& context, const TableLayout& layout) {
   if (layout.changes_since != 0) {
     old = {.through = ThroughForSpace(tablets, layout.changes.max_bytes),
            .before = absl::ToUnixMicros(tablets.front().tablet->environment()->clock->Now() -
-                                        layout.changes.retention)};
+                                        layout.changes.retention),
+           .read_through = slowest_reader};
   }
   for (const HostedTablet& hosted : tablets) {
     if (!HasAny(*hosted.tablet, old)) continue;

@@ -463,6 +463,11 @@ absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout*
 // --- Finishing earlier changes ---
 
 absl::Status TableChanges::Finish() {
+  if (const absl::Status read = parts_.change_readers->Read(context_->lock->session());
+      !read.ok()) {
+    context_->info_log->Warning("the readers of changes are not known, so all changes are kept: ",
+                                ToStd(read.message()));
+  }
   if (context_->read_only) return absl::OkStatus();
   MetadataTable* const metadata = context_->metadata->table();
   const auto layouts = catalogue_->All();
@@ -590,6 +595,29 @@ absl::Status TableChanges::ChangeQuotas(absl::FunctionRef<void(QuotaSet*)> chang
   context_->info_log->Info("there are quotas of ", quotas.tables.size(), " tables and ",
                            quotas.callers.size(), " callers");
   return absl::OkStatus();
+}
+
+// --- Readers of changes ---
+
+absl::Status TableChanges::SetChangeReader(uint64_t table_id, std::string_view reader,
+                                           std::optional<SequenceNumber> through,
+                                           const CallLimits& limits) {
+  LimitedLock lock(&catalogue_->change_mutex(), limits);
+  BT_RETURN_IF_ERROR(lock.status());
+  BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
+  std::set<uint64_t> known;
+  for (const auto& layout : catalogue_->All()) known.insert(layout->table_id);
+  if (!known.contains(table_id)) return absl::NotFoundError("the table was deleted");
+  BT_ASSIGN_OR_RETURN(ChangeReaderSet set, parts_.change_readers->Get());
+  std::erase_if(set.readers, [&](const auto& entry) { return !known.contains(entry.first.first); });
+  const std::pair key(table_id, std::string(reader));
+  if (through.has_value()) {
+    set.readers[key] = *through;
+  } else if (set.readers.erase(key) == 0) {
+    return absl::NotFoundError(Cat("there is no reader ", Quoted(reader), " of changes"));
+  }
+  BT_RETURN_IF_ERROR(context_->Step());
+  return parts_.change_readers->Write(context_->lock->session(), std::move(set));
 }
 
 void TableChanges::Notify(void (EventListener::*function)(const TableEvent&),

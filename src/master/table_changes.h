@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,7 @@
 #include "base/mutex.h"
 #include "base/retry_pause.h"
 #include "base/sequence.h"
+#include "cluster/change_readers.h"
 #include "master/assignment.h"
 #include "master/master_context.h"
 #include "master/table_catalogue.h"
@@ -59,7 +61,8 @@ class TableChanges {
     QuotaControl* quotas = nullptr;  // gets those that are set
     InheritedCounters* inherited_counters = nullptr;
     SharedFiles* shared_files = nullptr;
-    LimitedMutex* ingestion = nullptr;  // Ingestion::Parts::mutex
+    LimitedMutex* ingestion = nullptr;        // Ingestion::Parts::mutex
+    ChangeReaders* change_readers = nullptr;  // which it sets
   };
 
   // All outlive this.
@@ -117,6 +120,15 @@ class TableChanges {
   absl::Status SetTableQuota(std::string_view table, const Quota& quota, const CallLimits& limits);
   absl::Status SetCallerQuota(std::string_view caller, const Quota& quota,
                               const CallLimits& limits);
+
+  // Registers a reader of changes that has everything up to `through`, or moves it on; nullopt: it
+  // is not registered any more. NotFound: no table has this id.
+  absl::Status SetChangeReader(uint64_t table_id, std::string_view reader,
+                               std::optional<SequenceNumber> through, const CallLimits& limits);
+  // The readers of the table for which changes are kept. Any thread.
+  SequenceNumber SlowestReaderOf(uint64_t table_id) const {
+    return parts_.change_readers->SlowestOf(table_id);
+  }
 
   // Finishes the deletions, creations and changes of schemas that an earlier master has begun.
   absl::Status Finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(catalogue_->change_mutex());

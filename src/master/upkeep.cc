@@ -79,7 +79,7 @@ void Upkeep::Loop() {
 
 void Upkeep::DropOldChanges() {
   for (const auto& layout : catalogue_->All()) {
-    bigtable::DropOldChanges(*context_, *layout);
+    bigtable::DropOldChanges(*context_, *layout, tables_->SlowestReaderOf(layout->table_id));
   }
 }
 

@@ -215,6 +215,25 @@ void AddStorage(const DatabaseStatistics& statistics, Exposition* out) {
   });
 }
 
+void AddChangeStreams(const DatabaseStatistics& statistics, Exposition* out) {
+  const auto each = [&](uint64_t ChangeStreamStatistics::*gauge) {
+    for (const auto& [table, stream] : statistics.change_streams) {
+      out->Add({{"table", table}}, stream.*gauge);
+    }
+  };
+  out->Gauge("change_stream_bytes", "Bytes on disk of a table's kept changes.");
+  each(&ChangeStreamStatistics::bytes);
+  out->Gauge("change_stream_max_bytes", "The most bytes of a table's kept changes.");
+  each(&ChangeStreamStatistics::max_bytes);
+  out->Gauge("change_stream_unread_bytes",
+             "Bytes of changes that a registered reader has to read.");
+  for (const auto& [table, stream] : statistics.change_streams) {
+    for (const auto& [reader, bytes] : stream.unread_bytes) {
+      out->Add({{"table", table}, {"reader", reader}}, bytes);
+    }
+  }
+}
+
 void AddGroups(const DatabaseStatistics& statistics, Exposition* out) {
   const auto each = [&](uint64_t LocalityGroupStatistics::*gauge) {
     for (const auto& [table, groups] : statistics.tables) {
@@ -485,6 +504,7 @@ std::string ToPrometheusText(const DatabaseStatistics& statistics) {
   AddLocations(statistics.locations, &out);
   AddFamilies(statistics, &out);
   AddStorage(statistics, &out);
+  AddChangeStreams(statistics, &out);
   AddGroups(statistics, &out);
   AddServers(statistics, &out);
   AddTablets(statistics, &out);

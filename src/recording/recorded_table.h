@@ -56,6 +56,10 @@ class RecordedTable final : public TableBackend {
   absl::StatusOr<ChangeRound> ReadChanges(const ChangeRequest& request) override {
     return table_->ReadChanges(request);
   }
+  absl::Status SetChangeReader(std::string_view reader, std::optional<std::string_view> position,
+                               const CallOptions& options) override {
+    return table_->SetChangeReader(reader, position, options);
+  }
   absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
                                        const IngestOptions& options) override {
     return table_->Ingest(files, options);

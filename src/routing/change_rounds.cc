@@ -22,6 +22,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
+#include "backend/option_limits.h"
 #include "base/call_gate.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -29,6 +30,7 @@
 #include "changes/change_state.h"
 #include "cluster/server_host.h"
 #include "cluster/server_set.h"
+#include "master/master.h"
 #include "read/row_ranges.h"
 #include "routing/table_impl.h"
 #include "schema/mutation_format.h"
@@ -45,6 +47,16 @@ struct TabletPart {
   ChangeState state;
   SequenceNumber after = 0;
 };
+
+absl::Status CheckReaderName(std::string_view name) {
+  constexpr size_t kMostBytes = 64;
+  const bool is_printable =
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~' && c != ':'; });
+  if (!name.empty() && name.size() <= kMostBytes && is_printable) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      Cat("the name of a reader of changes, ", Quoted(name),
+          ", must have 1 to 64 printable ASCII characters without space and colon"));
+}
 
 // The operations with the timestamps that the cells have got.
 std::string WithTimestamps(const LoggedChange& logged) {
@@ -313,6 +325,33 @@ class Round {
 };
 
 }  // namespace
+
+absl::Status TableImpl::SetChangeReader(std::string_view reader,
+                                        std::optional<std::string_view> position,
+                                        const CallOptions& options) {
+  const CallLimits limits = LimitsOf(options);
+  const CallGate::LongPass pass(&database->gate);
+  if (!pass) return database->ClosedError();
+  BT_RETURN_IF_ERROR(database->CheckWritable(limits));
+  BT_RETURN_IF_ERROR(CheckReaderName(reader));
+  std::optional<SequenceNumber> through;
+  if (position.has_value()) {
+    BT_ASSIGN_OR_RETURN(const ChangePosition decoded, ChangePosition::Decode(*position));
+    if (decoded.table_id != route->table_id()) {
+      return absl::InvalidArgumentError(
+          Cat("the position is not of table ", name(), ", but of another one"));
+    }
+    through = decoded.Smallest();
+  }
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<Master> master, database->masters->Get(limits));
+  if (caller.has_value()) {
+    BT_ASSIGN_OR_RETURN(const TableLayout layout,
+                        master->tablets()->LayoutOf(route->table_id(), name()));
+    const auto hosts = database->cluster->servers()->Users();
+    BT_RETURN_IF_ERROR(hosts.front()->data_path()->CheckRead(layout, nullptr, caller, limits));
+  }
+  return master->tables()->SetChangeReader(route->table_id(), reader, through, limits);
+}
 
 absl::StatusOr<ChangeRound> TableImpl::ReadChanges(const ChangeRequest& request) {
   const CallGate::LongPass pass(&database->gate);

@@ -64,6 +64,8 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
   absl::StatusOr<IngestSummary> Ingest(absl::Span<const std::string> files,
                                        const IngestOptions& options) final;
   absl::StatusOr<ChangeRound> ReadChanges(const ChangeRequest& request) final;
+  absl::Status SetChangeReader(std::string_view reader, std::optional<std::string_view> position,
+                               const CallOptions& options) final;
   absl::StatusOr<std::vector<RowKeySample>> SampleRowKeys(const CallOptions& options) final;
   absl::StatusOr<std::vector<uint64_t>> ApproximateSizes(absl::Span<const RowRange> ranges,
                                                          const CallOptions& options) final;

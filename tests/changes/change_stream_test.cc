@@ -345,6 +345,39 @@ TEST_F(ChangeStreamTest, DropsTheOldestBeyondTheSpace) {
   EXPECT_STATUS(kOutOfRange, "not kept any more", old.status());
 }
 
+TEST_F(ChangeStreamTest, KeepsWhatARegisteredReaderHasNotRead) {
+  Open();
+  Table* table = CreateTable("t", SchemaWith({"f"}, absl::Minutes(1)));
+  const std::string begin = table->ReadChanges().Position();
+  ASSERT_OK(table->SetChangeReader("index", begin));
+  Set(table, "a", "f:", 1, "old");
+  ASSERT_OK(database_->Flush("t"));
+  Reopen();
+  table = OpenTable("t");
+  clock_.Set(clock_.micros() + absl::ToInt64Microseconds(absl::Minutes(2)));
+  Set(table, "b", "f:", 1, "new");
+  ASSERT_OK(database_->Flush("t"));
+  absl::SleepFor(absl::Milliseconds(1200));  // upkeep looks twice a second
+  ChangeStream stream = table->ReadChanges(From(begin));
+  EXPECT_EQ(Texts(&stream), (Strings{"a: set f@1=old", "b: set f@1=new"}));
+  const auto statistics = [&] { return database_->Statistics().change_streams.at("t"); };
+  EXPECT_EQ(statistics().files, 2u);
+  EXPECT_EQ(statistics().oldest, absl::FromUnixMicros(1000));
+  EXPECT_EQ(statistics().retention, absl::Minutes(1));
+  EXPECT_EQ(statistics().unread_bytes.at("index"), statistics().bytes);
+
+  ASSERT_OK(table->SetChangeReader("index", stream.Position()));
+  EXPECT_EQ(statistics().unread_bytes.at("index"), 0u);
+  const absl::Time until = absl::Now() + absl::Seconds(20);
+  while (AllOf(table).size() > 1 && absl::Now() < until) absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_EQ(AllOf(table), Strings{"b: set f@1=new"});
+  ASSERT_OK(table->RemoveChangeReader("index"));
+  EXPECT_TRUE(statistics().unread_bytes.empty());
+  EXPECT_STATUS(kNotFound, "no reader \"index\"", table->RemoveChangeReader("index"));
+  EXPECT_STATUS(kInvalidArgument, "1 to 64 printable", table->SetChangeReader("a b", begin));
+  EXPECT_STATUS(kInvalidArgument, "not a position", table->SetChangeReader("a", "x"));
+}
+
 TEST_F(ChangeStreamTest, WaitsForTheNextChangeInAThread) {
   Open();
   Table* const table = CreateTable("t", SchemaWith({"f"}));
