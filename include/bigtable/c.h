@@ -342,6 +342,10 @@ bigtable_error* bigtable_schema_add_observer(bigtable_schema* schema, const char
 // When tablets are split and merged: SplitRule.
 void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_size,
                                     uint64_t merge_size, size_t prefix_length);
+// How long the changes of the table are kept, 0 for no change stream, and at most how many bytes of
+// them: ChangeStreamRule.
+void bigtable_schema_set_change_stream(bigtable_schema* schema, int64_t retention_micros,
+                                       uint64_t max_bytes);
 // A row that begins a tablet when the table is created: CreateTableOptions::split_rows.
 bigtable_error* bigtable_schema_add_split_row(bigtable_schema* schema, const char* row,
                                               size_t row_size);
@@ -476,6 +480,12 @@ bigtable_error* bigtable_database_set_split_rule(bigtable_database* database, co
                                                  size_t table_size, uint64_t tablet_size,
                                                  uint64_t merge_size, size_t prefix_length,
                                                  const bigtable_call_options* options);
+// Opens or changes the change stream of the table, or closes it if the retention is 0:
+// Database::SetChangeStream. InvalidArgument: the retention, or the number of bytes.
+bigtable_error* bigtable_database_set_change_stream(bigtable_database* database, const char* table,
+                                                    size_t table_size, int64_t retention_micros,
+                                                    uint64_t max_bytes,
+                                                    const bigtable_call_options* options);
 // Replaces the table's observers by those of the schema, of which nothing else is used. Mutations
 // that are applied after the call are observed by these: Database::SetObservers. InvalidArgument: a
 // name that is not registered or is there twice, or more than 16 of them.

@@ -188,6 +188,12 @@ void bigtable_schema_set_split_rule(bigtable_schema* schema, uint64_t tablet_siz
       .tablet_size = tablet_size, .merge_size = merge_size, .prefix_length = prefix_length};
 }
 
+void bigtable_schema_set_change_stream(bigtable_schema* schema, int64_t retention_micros,
+                                       uint64_t max_bytes) {
+  schema->schema.changes = {.retention = absl::Microseconds(retention_micros),
+                            .max_bytes = max_bytes};
+}
+
 bigtable_error* bigtable_schema_add_split_row(bigtable_schema* schema, const char* row,
                                               size_t row_size) {
   BT_C_CHECK_NOT_NULL({"schema", schema}, {"row", row, row_size});

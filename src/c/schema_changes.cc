@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 #include "bigtable/schema.h"
 
@@ -56,6 +57,17 @@ bigtable_error* bigtable_database_set_split_rule(bigtable_database* database, co
       .tablet_size = tablet_size, .merge_size = merge_size, .prefix_length = prefix_length};
   return ToError(
       database->database->SetSplitRule(View(table, table_size), rule, OptionsOf(options)));
+}
+
+bigtable_error* bigtable_database_set_change_stream(bigtable_database* database, const char* table,
+                                                    size_t table_size, int64_t retention_micros,
+                                                    uint64_t max_bytes,
+                                                    const bigtable_call_options* options) {
+  BT_C_CHECK_NOT_NULL({"database", database}, {"table", table, table_size});
+  const bigtable::ChangeStreamRule rule{.retention = absl::Microseconds(retention_micros),
+                                        .max_bytes = max_bytes};
+  return ToError(
+      database->database->SetChangeStream(View(table, table_size), rule, OptionsOf(options)));
 }
 
 bigtable_error* bigtable_database_set_observers(bigtable_database* database, const char* table,

@@ -64,6 +64,10 @@ void FamiliesAreAddedChangedAndDropped(const char* directory) {
   EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "tablet_size",
                bigtable_database_create_table(database, TEXT("t"), schema, NULL));
   bigtable_schema_set_split_rule(schema, 1 << 20, 0, 2);
+  bigtable_schema_set_change_stream(schema, 1, 1 << 20);
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "retention of a change stream",
+               bigtable_database_create_table(database, TEXT("t"), schema, NULL));
+  bigtable_schema_set_change_stream(schema, 3600000000, 1 << 20);
   EXPECT_OK(bigtable_database_create_table(database, TEXT("t"), schema, NULL));
   bigtable_schema_free(schema);
 

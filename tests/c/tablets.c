@@ -141,6 +141,16 @@ void TheSchemaOfATableIsReadAndChanged(const char* directory) {
       bigtable_database_add_family(database, TEXT("web"), TEXT("links"), TEXT("new"), NULL, NULL));
   EXPECT_OK(bigtable_database_set_split_rule(database, TEXT("web"), 1 << 20, 0, 4, NULL));
 
+  const uint64_t megabyte = 1 << 20;
+  EXPECT_OK(bigtable_database_set_change_stream(database, TEXT("web"), 1000000, megabyte, NULL));
+  EXPECT_OK(bigtable_database_set_change_stream(database, TEXT("web"), 0, 0, NULL));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "retention of a change stream",
+               bigtable_database_set_change_stream(database, TEXT("web"), 1, megabyte, NULL));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "max_bytes",
+               bigtable_database_set_change_stream(database, TEXT("web"), 1000000, 1, NULL));
+  EXPECT_ERROR(BIGTABLE_INVALID_ARGUMENT, "argument table",
+               bigtable_database_set_change_stream(database, NULL, 1, 0, 0, NULL));
+
   bigtable_schema* schema = NULL;
   EXPECT_OK(bigtable_database_get_schema(database, TEXT("web"), &schema));
   bigtable_string_list* names = NULL;

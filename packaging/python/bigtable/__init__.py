@@ -75,6 +75,7 @@ from .mutation import (
 from .options import Cancellation, Durability, LogSeverity, MemoryBudget, Options, ReadOptions
 from .rows import Cell, Row, RowSet, Scanner
 from .schema import (
+    ChangeStreamRule,
     CompactionStyle,
     Compression,
     Family,
@@ -122,6 +123,7 @@ __all__ = [
     "CancelledError",
     "Cell",
     "ClosedError",
+    "ChangeStreamRule",
     "Code",
     "CompactedCell",
     "CompactionStyle",

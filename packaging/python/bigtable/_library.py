@@ -56,7 +56,8 @@ v locality_group_set_compaction_factor pi | v locality_group_set_compaction_poli
 p schema_new | v schema_free p | p schema_add_locality_group ptp | p schema_add_family pttp
 p schema_set_value_type pti | p schema_set_access_list ptt | p schema_set_owner ptt
 p schema_set_value_operator ptt | p schema_set_compaction_filter ptt | p schema_add_observer pt
-v schema_set_split_rule pQQz | p schema_add_split_row pt | p schema_list_families pp
+v schema_set_split_rule pQQz | v schema_set_change_stream pqQ | p schema_add_split_row pt
+p schema_list_families pp
 p schema_list_locality_groups pp | p schema_list_observers pp | i schema_family_value_type pt
 p schema_family_locality_group ptp | p schema_family_access_list ptp | p schema_family_owner ptp
 p schema_family_value_operator ptp | p schema_family_compaction_filter ptp
@@ -73,7 +74,7 @@ p family_changes_drop_family pt | p family_changes_set_gc_rule ptp
 p family_changes_set_access_list ptt | p family_changes_set_compaction_filter ptt
 p family_changes_set_owner ptt | p database_modify_families ptpp
 p database_set_locality_group pttpp | p database_set_split_rule ptQQzp
-p database_set_observers ptpp
+p database_set_observers ptpp | p database_set_change_stream ptqQp
 p database_flush ptp | p database_compact ptp | p database_wait_until_quiet pp
 p database_pause_compactions p | p database_continue_compactions p
 p database_cancel_compactions p | p database_resume_within pp | p database_get_statistics pp

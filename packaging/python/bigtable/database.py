@@ -19,7 +19,16 @@ from ._library import lib
 from .errors import Code, Error
 from .mutation import WriteBatch
 from .options import Cancellation, Durability, Options, call_options, write_options
-from .schema import Family, FamilyChanges, GcRule, LocalityGroup, Schema, SplitRule, TableSchema
+from .schema import (
+    ChangeStreamRule,
+    Family,
+    FamilyChanges,
+    GcRule,
+    LocalityGroup,
+    Schema,
+    SplitRule,
+    TableSchema,
+)
 from .schema import rule_pointer
 from .snapshot import Snapshot
 from .table import Table
@@ -228,6 +237,10 @@ class Database(Administration):
             rule.merge_size,
             rule.prefix_length,
         )
+
+    def set_change_stream(self, table: str, rule: ChangeStreamRule) -> None:
+        """Opens or changes the change stream of a table; without a retention closes it."""
+        self._call(lib.bigtable_database_set_change_stream, *texts(table), *rule._arguments())
 
     def set_observers(self, table: str, observers: Iterable[str]) -> None:
         """Replaces the observers of a table, which must be registered."""

@@ -145,6 +145,18 @@ class SplitRule:
     prefix_length: int = 0
 
 
+@dataclasses.dataclass(kw_only=True)
+class ChangeStreamRule:
+    """How long the changes of a table are kept, and at most how many bytes of them. Without a
+    retention the table has no change stream."""
+
+    retention: datetime.timedelta = datetime.timedelta()
+    max_bytes: int = 16 << 30
+
+    def _arguments(self) -> tuple[int, int]:
+        return self.retention // datetime.timedelta(microseconds=1), self.max_bytes
+
+
 @dataclasses.dataclass
 class Schema:
     """What a table is created with. Families may be given as names alone."""
@@ -154,6 +166,7 @@ class Schema:
     observers: Sequence[str] = ()
     """The names of registered observers, in call order."""
     split_rule: SplitRule | None = None
+    change_stream: ChangeStreamRule | None = None
     split_rows: Sequence[bytes] = ()
     """Rows that begin a tablet when the table is created."""
 
@@ -175,6 +188,9 @@ class Schema:
             rule = self.split_rule
             sizes = (rule.tablet_size, rule.merge_size, rule.prefix_length)
             checked(lib.bigtable_schema_set_split_rule, schema, *sizes)
+        if self.change_stream is not None:
+            limits = self.change_stream._arguments()
+            checked(lib.bigtable_schema_set_change_stream, schema, *limits)
         for row in self.split_rows:
             check(
                 lib.bigtable_schema_add_split_row(schema, *text_arguments(_handle.to_bytes(row)))

@@ -207,6 +207,11 @@ class TablesTest(DatabaseTest):
             self.db.set_split_rule("web", bigtable.SplitRule(tablet_size=-1))
         with self.assertRaises(bigtable.NotFoundError):
             self.db.set_split_rule("none", bigtable.SplitRule(tablet_size=1 << 30))
+        day = datetime.timedelta(days=1)
+        self.db.set_change_stream("web", bigtable.ChangeStreamRule(retention=day))
+        self.db.set_change_stream("web", bigtable.ChangeStreamRule())
+        with self.assertRaisesRegex(bigtable.InvalidArgumentError, "retention"):
+            self.db.set_change_stream("web", bigtable.ChangeStreamRule(retention=366 * day))
         self.db.set_observers("web", [])
         with self.assertRaisesRegex(bigtable.InvalidArgumentError, "none"):
             self.db.set_observers("web", ["none"])
