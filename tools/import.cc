@@ -132,6 +132,7 @@ class Import {
   absl::Status BeginSorting() {
     const bool writes = session_->directory().empty() || arguments_->Has("resume") ||
                         arguments_->Has("batch-size") || !schema_.observers.empty() ||
+                        schema_.changes.retention != absl::ZeroDuration() ||
                         token_.file == kStandardStream;
     if (writes) return absl::OkStatus();
     TOOLS_ASSIGN_OR_RETURN(const uint64_t size, FileSystem::Posix()->FileSize(token_.file));

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
+
 #include "bigtable/database.h"
 
 #include "tools/gc_expression.h"
@@ -107,11 +109,27 @@ void PrintFamilies(const Session& session, const TableSchema& schema) {
   if (!session.json()) session.out() << Aligned(lines);
 }
 
+// What the schema says of the table as a whole, where it says anything.
+void PrintChangeStream(const Session& session, const ChangeStreamRule& rule) {
+  if (rule.retention == absl::ZeroDuration()) return;
+  const std::string retention = absl::FormatDuration(rule.retention);
+  if (session.json()) {
+    Json stream;
+    stream["retention"] = retention;
+    stream["max_bytes"] = rule.max_bytes;
+    session.out() << JsonLine({{"change_stream", stream}});
+  } else {
+    session.out() << "Change stream: kept for " << retention << ", and at most " << rule.max_bytes
+                  << " bytes\n";
+  }
+}
+
 absl::Status List(Session& session, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(Database* const database, session.OpenToRead());
   if (arguments.Has("TABLE")) {
     TOOLS_ASSIGN_OR_RETURN(const TableSchema schema, session.GetSchema(arguments.Text("TABLE")));
     PrintFamilies(session, schema);
+    PrintChangeStream(session, schema.changes);
     return absl::OkStatus();
   }
   TOOLS_ASSIGN_OR_RETURN(const std::vector<std::string> names, database->ListTables());
