@@ -17,6 +17,7 @@
 #include "bigtable/export.h"
 #include "bigtable/file_system.h"
 #include "bigtable/filter.h"
+#include "bigtable/follower.h"
 #include "bigtable/latency_histogram.h"
 #include "bigtable/log_sink.h"
 #include "bigtable/memory_budget.h"

@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_BACKEND_CHANGE_ROUND_H_
 #define BIGTABLE_BACKEND_CHANGE_ROUND_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -25,19 +26,41 @@ struct ChangeRequest {
   std::optional<absl::Time> since;          // earlier changes are not returned
   uint64_t most_bytes = uint64_t{1} << 20;  // a larger change is returned alone
   bool ends_with_tablets = false;
+  // Only the position after the last change that there is. It is not after the changes of another
+  // database of which this one is a copy, whatever numbers have been taken here since.
+  bool only_last = false;
   CallLimits limits;
 };
 
 struct ChangeRound {
   std::vector<TableChange> changes;
-  ChangePosition begin;       // where the request goes on, or has begun
-  ChangePosition position;    // after all of them
+  ChangePosition begin;     // where the request goes on, or has begun
+  ChangePosition position;  // after all of them
+  // The round is of a database that is opened for reading. What was being written when that was
+  // read may come with numbers below those of changes of other tablets. So a position says of each
+  // tablet alone what was returned of it.
+  bool is_of_image = false;
+  // For a request that begins: whether the stream has everything that was ever written to the
+  // table.
+  bool is_whole = false;
   bool has_caught_up = true;  // false: there are more
   // Every change that was committed before is among those up to `position`; unless more are left.
   absl::Time complete_through;
   bool has_ended = false;         // ChangeStream::ended
   std::vector<RowRange> tablets;  // those that have the rows then
 };
+
+// Of a round of an image: the position after this change.
+inline void AdvanceBy(const TableChange& change, ChangePosition* position) {
+  switch (change.kind) {
+    case TableChange::Kind::kMutation:
+      return position->AdvanceRows(RowRange::Single(change.mutation.row()), change.sequence);
+    case TableChange::Kind::kDropRows:
+      return position->AdvanceRows(change.rows, change.sequence);
+    case TableChange::Kind::kFamilies:
+      position->families_after = std::max(position->families_after, change.sequence);
+  }
+}
 
 }  // namespace bigtable
 

@@ -122,7 +122,11 @@ class ChangeReader {
     if (!has_round_) return request_.position;
     if (next_ == round_.changes.size()) return round_.position;
     ChangePosition position = round_.begin;
-    if (next_ > 0) position.AdvanceTo(change().sequence);
+    if (!round_.is_of_image) {
+      if (next_ > 0) position.AdvanceTo(change().sequence);
+      return position;
+    }
+    for (size_t i = 0; i < next_; ++i) AdvanceBy(round_.changes[i], &position);
     return position;
   }
 
@@ -155,6 +159,13 @@ const absl::Status& ChangeStream::status() const { return reader_->status(); }
 ChangeStream Table::ReadChanges() { return ReadChanges(ReadChangesOptions()); }
 ChangeStream Table::ReadChanges(const ReadChangesOptions& options) {
   return ChangeStream(std::make_unique<ChangeReader>(backend_, options));
+}
+
+absl::StatusOr<std::string> Table::PositionOfCopy(const CallOptions& options) {
+  ChangeRequest request{.since = absl::InfinitePast(), .only_last = true};
+  request.limits = LimitsOf(options);
+  BT_ASSIGN_OR_RETURN(const ChangeRound round, backend_->ReadChanges(request));
+  return round.position.Encode();
 }
 
 absl::Status Table::SetChangeReader(std::string_view reader, std::string_view position,

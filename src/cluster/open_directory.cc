@@ -71,6 +71,16 @@ absl::Status Create(const DatabaseDirectory& directory, FileSystem* file_system,
   return root->Create();
 }
 
+absl::Status CheckNotFenced(const DatabaseDirectory& directory, FileSystem* file_system) {
+  const absl::Status found = file_system->FileSize(directory.fence_file()).status();
+  if (absl::IsNotFound(found)) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(found);
+  return absl::FailedPreconditionError(
+      Cat(directory.fence_file(),
+          ": the database is fenced, because a follower of it has become the writer; it can be "
+          "read, and written to again once this file is removed"));
+}
+
 // The directory has no root.
 absl::Status CheckCreation(const DatabaseDirectory& directory, const DatabaseOptions& options) {
   if (options.read_only || !options.create_if_missing) {
@@ -99,6 +109,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> OpenDirectory(const DatabaseDirectory&
   BT_ASSIGN_OR_RETURN(
       std::unique_ptr<FileLock> lock,
       file_system->LockFile(directory.lock_file(), FileSystem::LockMode::kExclusive));
+  BT_RETURN_IF_ERROR(CheckNotFenced(directory, file_system));
   // Once more, with the lock: another process may have created the database meanwhile.
   BT_ASSIGN_OR_RETURN(const bool has_root, HasRoot(directory, file_system));
   if (!has_root) {
@@ -108,6 +119,22 @@ absl::StatusOr<std::unique_ptr<FileLock>> OpenDirectory(const DatabaseDirectory&
     return absl::AlreadyExistsError(Cat(directory.path(), ": there is a database here already"));
   }
   return lock;
+}
+
+absl::Status FenceDirectory(const DatabaseDirectory& directory, FileSystem* file_system) {
+  BT_ASSIGN_OR_RETURN(const bool has_root, HasRoot(directory, file_system));
+  if (!has_root) {
+    return absl::NotFoundError(Cat(directory.path(), ": there is no database here"));
+  }
+  BT_ASSIGN_OR_RETURN(
+      const std::unique_ptr<FileLock> lock,
+      file_system->LockFile(directory.lock_file(), FileSystem::LockMode::kExclusive));
+  BT_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file,
+                      file_system->NewWritableFile(directory.fence_file()));
+  BT_RETURN_IF_ERROR(file->Append("A follower of this database has become the writer.\n"));
+  BT_RETURN_IF_ERROR(file->Sync());
+  BT_RETURN_IF_ERROR(file->Close());
+  return file_system->SyncDirectory(directory.path());
 }
 
 }  // namespace bigtable

@@ -30,6 +30,10 @@ absl::StatusOr<std::unique_ptr<FileLock>> OpenDirectory(const DatabaseDirectory&
                                                         const DatabaseOptions& options,
                                                         RootTablet* root);
 
+// Makes every later OpenDirectory for writing FailedPrecondition: writes the file FENCED, durably.
+// FailedPrecondition: a process has the directory locked. NotFound: there is no database.
+absl::Status FenceDirectory(const DatabaseDirectory& directory, FileSystem* file_system);
+
 }  // namespace bigtable
 
 #endif  // BIGTABLE_CLUSTER_OPEN_DIRECTORY_H_

@@ -104,6 +104,10 @@ class Round {
       }
     }
     BT_RETURN_IF_ERROR(SetStarts(begins));
+    if (request_->only_last) {
+      BT_RETURN_IF_ERROR(FindLast());
+      return std::move(round_);
+    }
     round_.begin = round_.position;
     if (request_->ends_with_tablets && !IsOneTablet()) {
       round_.has_ended = true;
@@ -172,8 +176,17 @@ class Round {
 
   // Sets where each part begins, and the position of the round's beginning.
   absl::Status SetStarts(bool begins) {
+    round_.is_of_image = table_->database->parts.read_only;
+    if (round_.is_of_image) round_.complete_through = absl::InfinitePast();
     round_.position = request_->position;
-    if (begins) round_.position = {.table_id = table_->route->table_id(), .parts = {}};
+    round_.is_whole = true;
+    if (begins) {
+      const bool is_from_now = !request_->since.has_value();
+      round_.position = {.table_id = table_->route->table_id(),
+                         .families_after = is_from_now ? through_ : 0,
+                         .parts = {}};
+    }
+    if (round_.is_of_image) round_.position.parts.clear();
     for (TabletPart& part : parts_) {
       const SequenceNumber opened = part.version->layout().changes_since;
       if (opened == 0) {
@@ -182,9 +195,11 @@ class Round {
                 " has no change stream; Database::SetChangeStream opens one"));
       }
       const SequenceNumber oldest = std::max(opened, part.state.whole_after);
+      round_.is_whole &= oldest == table_->route->table_id();
       if (!begins) {
         part.after = request_->position.AfterOf(part.rows.begin());
         if (part.after < oldest) return DroppedError();
+        if (round_.is_of_image) round_.position.parts.push_back({part.rows, part.after});
         continue;
       }
       part.after = request_->since.has_value() ? oldest : through_;
@@ -237,7 +252,7 @@ class Round {
       }
     }
     if (parts_.empty()) return changes;
-    const SequenceNumber after = round_.position.Smallest();
+    const SequenceNumber after = round_.position.families_after;
     const TableLayout& present = parts_.front().version->layout();
     SequenceNumber next_before = present.changes_since;
     for (const TableLayout::SchemaChange& noted : present.schema_changes) {
@@ -280,7 +295,7 @@ class Round {
       BT_RETURN_IF_ERROR(request_->limits.Check());
       if (bytes >= request_->most_bytes) {
         round_.has_caught_up = false;
-        round_.position.AdvanceTo(last);
+        if (!round_.is_of_image) round_.position.AdvanceTo(last);
         return absl::OkStatus();
       }
       if (heads.empty() || (!others.empty() && others.begin()->first < heads.top().first)) {
@@ -293,9 +308,40 @@ class Round {
         BT_RETURN_IF_ERROR(advance(cursor));
       }
       last = round_.changes.back().sequence;
+      if (round_.is_of_image) AdvanceBy(round_.changes.back(), &round_.position);
       bytes += round_.changes.back().mutation.byte_size() + sizeof(TableChange);
     }
-    round_.position.AdvanceTo(through_);
+    if (!round_.is_of_image) round_.position.AdvanceTo(through_);
+    return absl::OkStatus();
+  }
+
+  // The largest number of a change of any tablet: each of them has all that are smaller.
+  absl::Status FindLast() {
+    SequenceNumber last = 0;
+    for (const TabletPart& part : parts_) {
+      const TableLayout& layout = part.version->layout();
+      last = std::max({last, layout.changes_since, part.state.whole_after});
+      if (!layout.schema_changes.empty()) {
+        last = std::max(last, layout.schema_changes.back().sequence);
+      }
+      if (!part.state.drops.empty()) last = std::max(last, part.state.drops.back().sequence);
+      if (const Ref<const GroupFiles>& files = part.version->change_files()) {
+        for (const GroupFiles::File& file : files->files()) {
+          last = std::max(last, file.table->info().max_sequence);
+        }
+      }
+      const GroupVersion& group = part.version->groups().front();
+      const auto look = [&](const Memtable& memtable) {
+        if (memtable.changes() == nullptr) return;
+        for (const LoggedChange& change : InOrder(*memtable.changes(), last, through_)) {
+          last = std::max(last, change.sequence);
+        }
+      };
+      look(*group.active);
+      for (const Ref<Memtable>& memtable : group.immutable) look(*memtable);
+    }
+    round_.position.parts = {{request_->rows, last}};
+    round_.position.families_after = last;
     return absl::OkStatus();
   }
 

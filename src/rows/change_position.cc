@@ -58,10 +58,17 @@ void ChangePosition::AdvanceTo(SequenceNumber sequence) {
   std::vector<Part> advanced;
   for (const Part& part : parts) AddPart({part.rows, std::max(part.after, sequence)}, &advanced);
   parts = std::move(advanced);
+  families_after = std::max(families_after, sequence);
+}
+
+void ChangePosition::AdvanceRows(const RowRange& rows, SequenceNumber sequence) {
+  for (Part& part : parts) {
+    if (!Intersection(part.rows, rows).empty()) part.after = std::max(part.after, sequence);
+  }
 }
 
 ChangePosition ChangePosition::Within(const RowRange& rows) const {
-  ChangePosition within{.table_id = table_id, .parts = {}};
+  ChangePosition within{.table_id = table_id, .families_after = families_after, .parts = {}};
   for (const Part& part : parts) {
     AddPart({Intersection(part.rows, rows), part.after}, &within.parts);
   }
@@ -71,6 +78,7 @@ ChangePosition ChangePosition::Within(const RowRange& rows) const {
 std::string ChangePosition::Encode() const {
   std::string out(1, kPositionVersion);
   AppendVarint64(&out, table_id);
+  AppendVarint64(&out, families_after);
   AppendVarint64(&out, parts.size());
   for (const Part& part : parts) {
     AppendLengthPrefixed(&out, part.rows.begin());
@@ -93,6 +101,7 @@ absl::StatusOr<ChangePosition> ChangePosition::Decode(std::string_view bytes) {
   if (in.Byte() != kPositionVersion) return error();
   ChangePosition position;
   position.table_id = in.Varint();
+  position.families_after = in.Varint();
   for (uint64_t n = in.Varint(); in.ok() && n > 0; --n) {
     const std::string_view begin = in.LengthPrefixed();
     std::optional<std::string> end;
@@ -116,6 +125,7 @@ absl::StatusOr<ChangePosition> ChangePosition::Joined(
     if (position.table_id != joined.table_id) {
       return absl::InvalidArgumentError("the positions are of several tables");
     }
+    joined.families_after = std::max(joined.families_after, position.families_after);
     for (const Part& part : position.parts) {
       borders.insert(part.rows.begin());
       if (part.rows.end().has_value()) borders.insert(*part.rows.end());

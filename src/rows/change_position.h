@@ -1,11 +1,11 @@
 // Where a stream of changes goes on, as bytes for a program to keep (ChangeStream::Position):
 //
-//   | format version | table id | parts: count, then each:          | checksum of all |
-//   | 1 byte, 1      | varint   | begin, has end [, end], after     | before it, u64  |
+//   | format version | table id | families | parts: count, then each:      | checksum of all |
+//   | 1 byte, 1      | varint   | after    | begin, has end [, end], after | before it, u64  |
 //
 // Texts have their length before them, flags are a byte, numbers are varints. Of the rows of a part
-// all changes with sequence numbers up to `after` were returned. The parts are in key order, not
-// empty, without overlap.
+// all changes with sequence numbers up to `after` were returned, and all changes of families up to
+// `families after`. The parts are in key order, not empty, without overlap.
 #ifndef BIGTABLE_ROWS_CHANGE_POSITION_H_
 #define BIGTABLE_ROWS_CHANGE_POSITION_H_
 
@@ -32,6 +32,7 @@ struct ChangePosition {
   };
 
   uint64_t table_id = 0;
+  SequenceNumber families_after = 0;
   std::vector<Part> parts;
 
   // The smallest `after`.
@@ -40,6 +41,9 @@ struct ChangePosition {
   SequenceNumber AfterOf(std::string_view row) const;
   // The position after all changes up to this number were returned.
   void AdvanceTo(SequenceNumber sequence);
+  // The position after those of the parts that have some of these rows were returned. The parts
+  // stay what they are.
+  void AdvanceRows(const RowRange& rows, SequenceNumber sequence);
   // Only these rows. Adjacent parts with equal numbers become one.
   ChangePosition Within(const RowRange& rows) const;
 

@@ -1,0 +1,323 @@
+#include "replication/replica.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "schema/mutation_format.h"
+
+namespace bigtable {
+namespace {
+
+CallOptions OptionsOf(const CallLimits& limits) {
+  return {.deadline = limits.deadline.wall(), .cancellation = limits.cancellation};
+}
+
+// The mutation without the operations of families that the table does not have: they were dropped
+// later, or the changes before that are not followed. Nullopt: nothing is left.
+std::optional<RowMutation> WithFamilies(const RowMutation& mutation,
+                                        const std::set<std::string, std::less<>>& families) {
+  const EncodedMutation encoded = EncodedMutation::Of(mutation);
+  OperationReader reader(encoded.operations);
+  std::string operations;
+  bool has_all = true;
+  for (MutationOperation operation; reader.Next(&operation);) {
+    if (operation.is_of_row() || families.contains(operation.family)) {
+      AppendOperation(&operations, operation);
+    } else {
+      has_all = false;
+    }
+  }
+  if (has_all) return mutation;
+  if (operations.empty()) return std::nullopt;
+  return EncodedMutation{.row = encoded.row, .operations = operations, .takes_server_time = false}
+      .ToMutation();
+}
+
+}  // namespace
+
+absl::Status Replica::Pass(const CallLimits& limits) {
+  absl::Status passed = PassOnce(limits);
+  if (!passed.ok()) {
+    tables_.clear();
+    state_.reset();
+    found_at_.reset();
+    batch_.Clear();
+    in_batch_.clear();
+  }
+  return passed;
+}
+
+absl::Status Replica::PassOnce(const CallLimits& limits) {
+  constexpr absl::Duration kFindTables = absl::Seconds(1);
+  if (is_image_) {
+    const absl::Status refreshed = source_->Refresh(OptionsOf(limits));
+    is_image_ = !absl::IsFailedPrecondition(refreshed) && !absl::IsUnimplemented(refreshed);
+    if (is_image_) BT_RETURN_IF_ERROR(refreshed);
+  }
+  if (!found_at_.has_value() || SteadyTime::Now() - *found_at_ >= kFindTables) {
+    BT_RETURN_IF_ERROR(FindTables(limits));
+    found_at_ = SteadyTime::Now();
+  }
+  for (auto& [_, followed] : tables_) followed.feed->BeginPass();
+  while (!tables_.empty()) {
+    ChangeFeed* const slowest =
+        std::min_element(tables_.begin(), tables_.end(), [](const auto& a, const auto& b) {
+          return a.second.feed->complete() < b.second.feed->complete();
+        })->second.feed.get();
+    BT_RETURN_IF_ERROR(ApplyThrough(slowest->complete(), limits));
+    if (slowest->has_caught_up()) break;
+    const absl::Status read = slowest->Read(limits);
+    const bool is_gone = absl::IsNotFound(read) || absl::IsInvalidArgument(read);
+    if (is_gone && options_->tables.empty()) {
+      // The table was deleted, and perhaps created again.
+      const std::string name = slowest->name();
+      BT_RETURN_IF_ERROR(DeleteOwn(name));
+      return absl::UnavailableError(Cat("table ", name, " was deleted"));
+    }
+    BT_RETURN_IF_ERROR(read);
+  }
+  RegisterReader();
+  return absl::OkStatus();
+}
+
+// --- Tables ---
+
+absl::StatusOr<std::vector<std::string>> Replica::TablesOfSource(const CallLimits& limits) const {
+  if (!options_->tables.empty()) return options_->tables;
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, source_->ListTables(OptionsOf(limits)));
+  std::vector<std::string> with_streams;
+  for (const std::string& name : names) {
+    if (name == FollowerTable::kName) continue;
+    const absl::StatusOr<TableSchema> schema = source_->GetSchema(name, OptionsOf(limits));
+    if (absl::IsNotFound(schema.status())) continue;  // deleted meanwhile
+    BT_RETURN_IF_ERROR(schema.status());
+    if (schema->changes.retention != absl::ZeroDuration()) with_streams.push_back(name);
+  }
+  return with_streams;
+}
+
+absl::Status Replica::FindTables(const CallLimits& limits) {
+  if (!state_.has_value()) {
+    BT_ASSIGN_OR_RETURN(state_, FollowerTable::Open(own_));
+    BT_ASSIGN_OR_RETURN(known_, state_->Read());
+  }
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, TablesOfSource(limits));
+  for (const std::string& name : names) {
+    if (!tables_.contains(name)) BT_RETURN_IF_ERROR(Begin(name, limits));
+  }
+  if (!options_->tables.empty()) return absl::OkStatus();
+  std::vector<std::string> deleted;
+  for (const auto& [name, _] : known_) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) deleted.push_back(name);
+  }
+  for (const std::string& name : deleted) BT_RETURN_IF_ERROR(DeleteOwn(name));
+  return absl::OkStatus();
+}
+
+absl::Status Replica::Begin(const std::string& name, const CallLimits& limits) {
+  BT_ASSIGN_OR_RETURN(Table* const of_source, source_->OpenTable(name));
+  std::shared_ptr<TableBackend> source = TableBackend::Of(*of_source);
+  auto known = known_.find(name);
+  if (known == known_.end()) {
+    BT_ASSIGN_OR_RETURN(ChangePosition first, FirstPosition(name, source.get(), limits));
+    BT_RETURN_IF_ERROR(state_->table()->Apply(FollowerTable::Set(name, first)));
+    known = known_.emplace(name, std::move(first)).first;
+  }
+  absl::StatusOr<Table*> own = own_->OpenTable(name);
+  if (absl::IsNotFound(own.status())) {
+    BT_RETURN_IF_ERROR(CreateOwn(name, limits));
+    own = own_->OpenTable(name);
+  }
+  BT_RETURN_IF_ERROR(own.status());
+  BT_RETURN_IF_ERROR(own_->SetObservers(name, {}));
+  Followed followed{.feed = std::make_unique<ChangeFeed>(name, std::move(source), known->second),
+                    .own = *own};
+  BT_RETURN_IF_ERROR(SetFamilies(&followed));
+  tables_.insert_or_assign(name, std::move(followed));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChangePosition> Replica::FirstPosition(const std::string& name, TableBackend* source,
+                                                      const CallLimits& limits) const {
+  const absl::StatusOr<Table*> own = own_->OpenTable(name);
+  if (own.ok()) {
+    const absl::StatusOr<ChangeRound> last = TableBackend::Of(**own)->ReadChanges(
+        {.since = absl::InfinitePast(), .only_last = true, .limits = limits});
+    BT_RETURN_IF_ERROR(last.status());
+    return last->position;
+  }
+  if (!absl::IsNotFound(own.status())) return own.status();
+  const absl::StatusOr<ChangeRound> oldest =
+      source->ReadChanges({.since = absl::InfinitePast(), .most_bytes = 0, .limits = limits});
+  BT_RETURN_IF_ERROR(oldest.status());
+  if (!oldest->is_whole) {
+    return absl::OutOfRangeError(
+        Cat("table ", name,
+            " has more than its change stream: a follower of it begins with a checkpoint, or with "
+            "a restored backup"));
+  }
+  return oldest->begin;
+}
+
+absl::Status Replica::CreateOwn(const std::string& name, const CallLimits& limits) {
+  BT_ASSIGN_OR_RETURN(TableSchema schema, source_->GetSchema(name, OptionsOf(limits)));
+  schema.observers.clear();
+  BT_RETURN_IF_ERROR(CopyAccessLists(schema));
+  // A group whose families were dropped.
+  std::erase_if(schema.locality_groups, [&](const auto& group) {
+    return std::none_of(schema.families.begin(), schema.families.end(), [&](const auto& family) {
+      return family.second.locality_group == group.first;
+    });
+  });
+  return own_->CreateTable(name, schema);
+}
+
+absl::Status Replica::CopyAccessLists(const TableSchema& schema) const {
+  for (const auto& [_, family] : schema.families) {
+    if (family.access_list.empty()) continue;
+    BT_ASSIGN_OR_RETURN(const AccessList list, source_->GetAccessList(family.access_list));
+    BT_RETURN_IF_ERROR(own_->SetAccessList(family.access_list, list));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Replica::DeleteOwn(const std::string& name) {
+  tables_.erase(name);
+  const absl::Status gone = own_->DeleteTable(name);
+  if (!gone.ok() && !absl::IsNotFound(gone)) return gone;
+  BT_RETURN_IF_ERROR(state_->Forget(name));
+  known_.erase(name);
+  return absl::OkStatus();
+}
+
+absl::Status Replica::SetFamilies(Followed* followed) const {
+  BT_ASSIGN_OR_RETURN(const TableSchema schema, own_->GetSchema(followed->own->name()));
+  followed->families.clear();
+  for (const auto& [name, _] : schema.families) followed->families.insert(name);
+  return absl::OkStatus();
+}
+
+// --- Applying ---
+
+absl::Status Replica::ApplyThrough(SequenceNumber through, const CallLimits& limits) {
+  // The rest of a batch that goes on behind the number is not read yet.
+  for (const auto& [_, followed] : tables_) {
+    for (const TableChange& change : followed.feed->pending()) {
+      if (change.sequence > through) break;
+      if (change.batch > through) through = change.sequence - 1;
+    }
+  }
+  constexpr uint64_t kMostBytes = 1 << 20;
+  uint64_t batch = 0;  // of the last change
+  while (true) {
+    Followed* first = nullptr;
+    for (auto& [_, followed] : tables_) {
+      if (followed.feed->pending().empty()) continue;
+      const TableChange& change = followed.feed->pending().front();
+      if (change.sequence > through) continue;
+      if (first == nullptr || change.sequence < first->feed->pending().front().sequence) {
+        first = &followed;
+      }
+    }
+    if (first == nullptr) break;
+    const TableChange& next = first->feed->pending().front();
+    const bool is_in_batch = batch != 0 && next.batch == batch;
+    const bool is_mutation = next.kind == TableChange::Kind::kMutation;
+    if (!is_in_batch && (!is_mutation || batch_.byte_size() >= kMostBytes)) {
+      BT_RETURN_IF_ERROR(Commit());
+      BT_RETURN_IF_ERROR(limits.Check("following"));
+    }
+    const TableChange change = first->feed->Take();
+    batch = change.batch;
+    if (change.kind == TableChange::Kind::kDropRows) {
+      BT_RETURN_IF_ERROR(DropRows(*first, change));
+    } else if (change.kind == TableChange::Kind::kFamilies) {
+      BT_RETURN_IF_ERROR(ChangeFamilies(first, change));
+    }
+    Add(first, change);
+    // Both can be done again, as long as nothing that follows is applied.
+    if (!is_mutation) BT_RETURN_IF_ERROR(Commit());
+  }
+  return Commit();
+}
+
+void Replica::Add(Followed* followed, const TableChange& change) {
+  in_batch_.insert(followed);
+  changes_applied_.fetch_add(1, std::memory_order_relaxed);
+  if (change.kind != TableChange::Kind::kMutation) return;
+  bytes_applied_.fetch_add(change.mutation.byte_size(), std::memory_order_relaxed);
+  const std::optional<RowMutation> mutation = WithFamilies(change.mutation, followed->families);
+  if (mutation.has_value()) batch_.Apply(followed->own, *mutation);
+}
+
+absl::Status Replica::Commit() {
+  if (in_batch_.empty()) return absl::OkStatus();
+  for (Followed* const followed : in_batch_) {
+    const ChangeFeed& feed = *followed->feed;
+    batch_.Apply(state_->table(), FollowerTable::Set(feed.name(), feed.applied()));
+    known_[feed.name()] = feed.applied();
+  }
+  const absl::Status applied = own_->Apply(batch_);
+  batch_.Clear();
+  in_batch_.clear();
+  return applied;
+}
+
+absl::Status Replica::DropRows(const Followed& followed, const TableChange& change) const {
+  return followed.own->DropRowRange(change.rows);
+}
+
+absl::Status Replica::ChangeFamilies(Followed* followed, const TableChange& change) {
+  const std::string& name = followed->feed->name();
+  const TableSchema& schema = *change.schema;
+  BT_ASSIGN_OR_RETURN(const TableSchema own, own_->GetSchema(name));
+  BT_RETURN_IF_ERROR(CopyAccessLists(schema));
+  std::vector<FamilyChange> changes;
+  for (const auto& [family, _] : own.families) {
+    if (!schema.families.contains(family)) changes.push_back(FamilyChange::Drop(family));
+  }
+  for (const auto& [family, settings] : schema.families) {
+    const auto found = own.families.find(family);
+    const bool is_new =
+        std::count(change.new_families.begin(), change.new_families.end(), family) > 0;
+    if (found == own.families.end() || is_new) {
+      if (found != own.families.end()) changes.push_back(FamilyChange::Drop(family));
+      const std::string& group = settings.locality_group;
+      const auto of_source = schema.locality_groups.find(group);
+      if (!own.locality_groups.contains(group) && of_source != schema.locality_groups.end()) {
+        BT_RETURN_IF_ERROR(own_->SetLocalityGroup(name, group, of_source->second));
+      }
+      changes.push_back(FamilyChange::Add(family, settings));
+    } else if (found->second != settings) {
+      changes.push_back(
+          FamilyChange::Update(family, {.gc = settings.gc,
+                                        .access_list = settings.access_list,
+                                        .compaction_filter = settings.compaction_filter,
+                                        .owner = settings.owner}));
+    }
+  }
+  BT_RETURN_IF_ERROR(own_->ModifyFamilies(name, changes));
+  return SetFamilies(followed);
+}
+
+// That changes are kept longer than needed does no harm.
+void Replica::RegisterReader() {
+  constexpr absl::Duration kInterval = absl::Seconds(5);
+  if (options_->reader.empty()) return;
+  if (registered_at_.has_value() && SteadyTime::Now() - *registered_at_ < kInterval) return;
+  registered_at_ = SteadyTime::Now();
+  for (auto& [name, followed] : tables_) {
+    std::string position = followed.feed->applied().Encode();
+    if (position == followed.registered) continue;
+    const absl::StatusOr<Table*> table = source_->OpenTable(name);
+    if (!table.ok() || !(*table)->SetChangeReader(options_->reader, position).ok()) continue;
+    followed.registered = std::move(position);
+  }
+}
+
+}  // namespace bigtable
