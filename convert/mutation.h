@@ -66,6 +66,9 @@ absl::Status BuildRowMutation(
 // `mutation` is valid. INVALID_ARGUMENT: a timestamp is not a multiple of a millisecond.
 absl::Status AppendMutations(const RowMutation& mutation, Timestamp now, MutationList* list);
 
+// What is added to a cell of an aggregate: 8 bytes are an integer.
+google::bigtable::v2::Value ToAggregateInput(std::string_view bytes);
+
 // Whether the row is the same if the mutations are applied twice: they add to no aggregate.
 bool IsIdempotent(const MutationList& list);
 

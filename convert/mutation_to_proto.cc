@@ -18,15 +18,6 @@ namespace {
 using google::bigtable::v2::Mutation;
 using google::bigtable::v2::Value;
 
-void SetInput(std::string_view bytes, Value* value) {
-  // The number of an aggregate. A sketch and a double take the same bytes from either.
-  if (bytes.size() == 8) {
-    value->set_int_value(DecodeBigEndian(bytes).value());
-  } else {
-    value->set_raw_value(std::string(bytes));
-  }
-}
-
 // AddToCell or MergeToCell.
 template <typename Change>
 absl::Status SetAggregate(const MutationOperation& operation, Change* change) {
@@ -65,7 +56,7 @@ absl::Status SetMutation(const MutationOperation& operation, Timestamp now, Muta
     case EntryKind::kCell:
       return SetCell(operation, now, mutation->mutable_set_cell());
     case EntryKind::kAddToCell:
-      SetInput(operation.value, mutation->mutable_add_to_cell()->mutable_input());
+      *mutation->mutable_add_to_cell()->mutable_input() = ToAggregateInput(operation.value);
       return SetAggregate(operation, mutation->mutable_add_to_cell());
     case EntryKind::kMergeToCell:
       mutation->mutable_merge_to_cell()->mutable_input()->set_raw_value(
@@ -111,6 +102,17 @@ absl::Status AppendMutations(const RowMutation& mutation, Timestamp now, Mutatio
     BT_RETURN_IF_ERROR(SetMutation(operation, now, list->Add()));
   }
   return absl::OkStatus();
+}
+
+Value ToAggregateInput(std::string_view bytes) {
+  Value value;
+  // The number of an aggregate. A sketch and a double take the same bytes from either.
+  if (bytes.size() == 8) {
+    value.set_int_value(DecodeBigEndian(bytes).value());
+  } else {
+    value.set_raw_value(std::string(bytes));
+  }
+  return value;
 }
 
 bool IsIdempotent(const MutationList& list) {

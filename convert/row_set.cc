@@ -33,6 +33,8 @@ absl::Status CheckEnd(std::string_view key) {
   return key.empty() ? absl::OkStatus() : CheckRowKey(key);
 }
 
+}  // namespace
+
 absl::StatusOr<RowRange> ToRowRange(const google::bigtable::v2::RowRange& range) {
   const RangeEnd start = StartOf(range);
   const RangeEnd end = EndOf(range);
@@ -47,8 +49,6 @@ absl::StatusOr<RowRange> ToRowRange(const google::bigtable::v2::RowRange& range)
   }
   return end.is_closed ? RowRange::Closed(begin, end.key) : RowRange::RightOpen(begin, end.key);
 }
-
-}  // namespace
 
 absl::StatusOr<RowSet> ToRowSet(const google::bigtable::v2::RowSet& rows) {
   const size_t size = rows.ByteSizeLong();

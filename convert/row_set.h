@@ -19,6 +19,9 @@
 
 namespace bigtable::convert {
 
+// A range of a request. An empty start or end is none: no row has an empty key.
+absl::StatusOr<RowRange> ToRowRange(const google::bigtable::v2::RowRange& range);
+
 // Without keys and ranges the set has all rows. An empty start or end of a range is none: no row
 // has an empty key.
 absl::StatusOr<RowSet> ToRowSet(const google::bigtable::v2::RowSet& rows);

@@ -7,6 +7,8 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "convert/column_family.h"
+#include "convert/duration.h"
+#include "convert/invalid.h"
 
 namespace bigtable::convert {
 namespace {
@@ -68,6 +70,12 @@ absl::StatusOr<google::bigtable::admin::v2::Table> ToProto(const TableSchema& sc
   if (schema.split != SplitRule()) return NoneError("TableSchema::split");
   if (!schema.observers.empty()) return NoneError("TableSchema::observers");
   google::bigtable::admin::v2::Table table;
+  if (schema.changes.retention != absl::ZeroDuration()) {
+    if (schema.changes.max_bytes != ChangeStreamRule().max_bytes) {
+      return NoneError("ChangeStreamRule::max_bytes");
+    }
+    *table.mutable_change_stream_config() = ToProto(schema.changes);
+  }
   for (const auto& [name, family] : schema.families) {
     absl::StatusOr<ColumnFamily> proto = FamilyToProto(family);
     if (!proto.ok()) return Annotate(proto.status(), Cat("family ", Quoted(name)));
@@ -78,6 +86,15 @@ absl::StatusOr<google::bigtable::admin::v2::Table> ToProto(const TableSchema& sc
 
 absl::StatusOr<TableSchema> ToSchema(const google::bigtable::admin::v2::Table& table) {
   TableSchema schema;
+  if (table.has_change_stream_config()) {
+    absl::StatusOr<ChangeStreamRule> rule = ToChangeStreamRule(table.change_stream_config());
+    if (!rule.ok()) {
+      return absl::InternalError(
+          Cat("the server has a change_stream_config that is not known here: ",
+              ToStd(rule.status().message())));
+    }
+    schema.changes = *rule;
+  }
   for (const auto& [name, proto] : table.column_families()) {
     absl::StatusOr<Family> family = ToFamily(proto);
     if (!family.ok()) {
@@ -88,6 +105,21 @@ absl::StatusOr<TableSchema> ToSchema(const google::bigtable::admin::v2::Table& t
     schema.families[name] = *std::move(family);
   }
   return schema;
+}
+
+absl::StatusOr<ChangeStreamRule> ToChangeStreamRule(
+    const google::bigtable::admin::v2::ChangeStreamConfig& config) {
+  const google::protobuf::Duration& retention = config.retention_period();
+  if (!IsDuration(retention) || ToDuration(retention) <= absl::ZeroDuration()) {
+    return Invalid("change_stream_config must have a retention_period of more than nothing");
+  }
+  return ChangeStreamRule{.retention = ToDuration(retention)};
+}
+
+google::bigtable::admin::v2::ChangeStreamConfig ToProto(const ChangeStreamRule& rule) {
+  google::bigtable::admin::v2::ChangeStreamConfig config;
+  *config.mutable_retention_period() = ToProto(rule.retention);
+  return config;
 }
 
 absl::StatusOr<Modification> ToProto(const FamilyChange& change) {

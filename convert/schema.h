@@ -19,6 +19,13 @@ absl::StatusOr<google::bigtable::admin::v2::Table> ToProto(const TableSchema& sc
 // Internal: the message has a rule or a type that the library does not have.
 absl::StatusOr<TableSchema> ToSchema(const google::bigtable::admin::v2::Table& table);
 
+// How long changes are kept. Without a retention period there are none: INVALID_ARGUMENT. What the
+// API does not have keeps the engine's default.
+absl::StatusOr<ChangeStreamRule> ToChangeStreamRule(
+    const google::bigtable::admin::v2::ChangeStreamConfig& config);
+// Of a rule with a retention.
+google::bigtable::admin::v2::ChangeStreamConfig ToProto(const ChangeStreamRule& rule);
+
 using Modification = google::bigtable::admin::v2::ModifyColumnFamiliesRequest::Modification;
 absl::StatusOr<Modification> ToProto(const FamilyChange& change);
 
