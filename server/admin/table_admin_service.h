@@ -39,7 +39,7 @@ class TableAdminService final : public admin::BigtableTableAdmin::Service {
                      tables_.List(*request))
   SERVER_READ_METHOD(GetTable, admin::GetTableRequest, admin::Table, tables_.Get(*request))
   SERVER_METHOD(UpdateTable, admin::UpdateTableRequest, google::longrunning::Operation,
-                tables_.Update(*request))
+                tables_.Update(*request, OptionsOf(*context)))
   SERVER_METHOD(DeleteTable, admin::DeleteTableRequest, google::protobuf::Empty,
                 tables_.Delete(*request, OptionsOf(*context)))
   SERVER_METHOD(ModifyColumnFamilies, admin::ModifyColumnFamiliesRequest, admin::Table,

@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 #include "bigtable/schema.h"
 
 #include "convert/column_family.h"
+#include "convert/schema.h"
 #include "server/admin/table_record.h"
 #include "server/text/errors.h"
 
@@ -22,6 +24,9 @@ absl::Status AddSchema(const AdminParts& parts, const KnownTable& known, admin::
     admin::ColumnFamily& shown = (*table->mutable_column_families())[name];
     shown = convert::ToProto(family);
     *shown.mutable_gc_rule() = record.RuleOf(name, family.gc);
+  }
+  if (schema.changes.retention != absl::ZeroDuration()) {
+    *table->mutable_change_stream_config() = convert::ToProto(schema.changes);
   }
   table->set_granularity(admin::Table::MILLIS);
   table->set_deletion_protection(record.is_protected());

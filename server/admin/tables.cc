@@ -13,6 +13,7 @@
 #include "bigtable/table.h"
 
 #include "convert/limits.h"
+#include "convert/schema.h"
 #include "server/admin/change_times.h"
 #include "server/admin/column_families.h"
 #include "server/admin/field_masks.h"
@@ -31,7 +32,6 @@ struct UnservedField {
   std::string_view what;
 };
 constexpr UnservedField kUnservedFields[] = {
-    {"change_stream_config", "change streams"},
     {"automated_backup_policy", "automated backups"},
     {"row_key_schema", "schemas of row keys"},
 };
@@ -60,6 +60,10 @@ absl::Status CheckNewTable(const admin::Table& table) {
 
 absl::StatusOr<TableSchema> SchemaOf(const admin::Table& table) {
   TableSchema schema;
+  if (table.has_change_stream_config()) {
+    SERVER_ASSIGN_OR_RETURN(schema.changes,
+                            convert::ToChangeStreamRule(table.change_stream_config()));
+  }
   for (const auto& [name, family] : table.column_families()) {
     SERVER_ASSIGN_OR_RETURN(schema.families[name], NewFamily(name, family));
   }
@@ -84,6 +88,22 @@ absl::Status CheckUpdateMask(const google::protobuf::FieldMask& mask) {
     }
   }
   return absl::OkStatus();
+}
+
+// Sets those of the table that the mask names.
+absl::Status UpdateChangeable(const admin::UpdateTableRequest& request, admin::Table* table) {
+  return UpdateFields(request.table(), request.update_mask(),
+                      {"deletion_protection", "change_stream_config"}, table);
+}
+
+// The rule that the engine is to have when the table is to have this configuration. What the
+// configuration has not is left as it is.
+absl::StatusOr<ChangeStreamRule> UpdatedRule(const admin::Table& table, ChangeStreamRule rule) {
+  if (!table.has_change_stream_config()) return ChangeStreamRule();
+  SERVER_ASSIGN_OR_RETURN(const ChangeStreamRule given,
+                          convert::ToChangeStreamRule(table.change_stream_config()));
+  rule.retention = given.retention;
+  return rule;
 }
 
 }  // namespace
@@ -145,20 +165,28 @@ absl::StatusOr<admin::Table> Tables::Get(const admin::GetTableRequest& request) 
 }
 
 absl::StatusOr<google::longrunning::Operation> Tables::Update(
-    const admin::UpdateTableRequest& request) const {
+    const admin::UpdateTableRequest& request, const CallOptions& options) const {
   admin::UpdateTableMetadata metadata;
   metadata.set_name(request.table().name());
   *metadata.mutable_start_time() = TimestampNow();
   SERVER_RETURN_IF_ERROR(CheckUpdateMask(request.update_mask()));
-  admin::Table table;
-  SERVER_RETURN_IF_ERROR(
-      UpdateFields(request.table(), request.update_mask(), {"deletion_protection"}, &table));
+  admin::Table checked;
+  SERVER_RETURN_IF_ERROR(UpdateChangeable(request, &checked));
   const std::lock_guard lock(parts_.catalogue->change_mutex());
   SERVER_ASSIGN_OR_RETURN(const KnownTable known,
                           parts_.inventory.FindTable(request.table().name()));
   SERVER_ASSIGN_OR_RETURN(TableRecord record, TableRecord::Read(*parts_.catalogue, known.name));
-  record.SetProtected(table.deletion_protection());
-  SERVER_RETURN_IF_ERROR(record.Store(parts_.catalogue));
+  SERVER_ASSIGN_OR_RETURN(admin::Table table, ShowTable(parts_, known, admin::Table::SCHEMA_VIEW));
+  SERVER_RETURN_IF_ERROR(UpdateChangeable(request, &table));
+  SERVER_ASSIGN_OR_RETURN(const TableSchema schema, parts_.database->GetSchema(known.engine_name));
+  SERVER_ASSIGN_OR_RETURN(const ChangeStreamRule rule, UpdatedRule(table, schema.changes));
+  if (!(rule == schema.changes)) {
+    SERVER_RETURN_IF_ERROR(parts_.database->SetChangeStream(known.engine_name, rule, options));
+  }
+  if (record.is_protected() != table.deletion_protection()) {
+    record.SetProtected(table.deletion_protection());
+    SERVER_RETURN_IF_ERROR(record.Store(parts_.catalogue));
+  }
   SERVER_ASSIGN_OR_RETURN(table, ShowTable(parts_, known, admin::Table::SCHEMA_VIEW));
   *metadata.mutable_end_time() = TimestampNow();
   return parts_.operations->Add(table.name(), metadata, table);

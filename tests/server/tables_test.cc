@@ -144,7 +144,8 @@ TEST_F(TablesTest, BadRequestsCreateNothing) {
   EXPECT_EQ(CreateError(parent + "table_id: 't' table { granularity: 7 }"),
             "INVALID_ARGUMENT: the granularity of a table must be MILLIS (1), and is 7");
   EXPECT_EQ(CreateError(parent + "table_id: 't' table { change_stream_config {} }"),
-            "UNIMPLEMENTED: this server has no change streams (change_stream_config)");
+            "INVALID_ARGUMENT: change_stream_config must have a retention_period of more than "
+            "nothing");
   EXPECT_EQ(CreateError(parent + "table_id: 't' table { row_key_schema {} }"),
             "UNIMPLEMENTED: this server has no schemas of row keys (row_key_schema)");
   EXPECT_EQ(CreateError(parent + "table_id: 't' table { automated_backup_policy {} }"),
@@ -256,6 +257,38 @@ TEST_F(TablesTest, AnUpdateIsAnOperationThatIsDone) {
             Show(operation));
 }
 
+TEST_F(TablesTest, AChangeStreamIsOpenedChangedAndClosed) {
+  const std::string name = "projects/p/instances/default/tables/t";
+  const auto retention = [&] {
+    const admin::Table table = Call(&TableStub::GetTable, kNameT);
+    return table.has_change_stream_config()
+               ? table.change_stream_config().retention_period().seconds()
+               : 0;
+  };
+  const auto update = [&](const std::string& table, const std::string& mask) {
+    return Error(&TableStub::UpdateTable, "table { name: '" + name + "' " + table +
+                                              " } update_mask { paths: '" + mask + "' }");
+  };
+  const std::string hour = "change_stream_config { retention_period { seconds: 3600 } }";
+  Call(&TableStub::CreateTable,
+       "parent: 'projects/p/instances/default' table_id: 't' table { deletion_protection: true "
+       "change_stream_config { retention_period { seconds: 86400 } } }");
+  EXPECT_EQ(retention(), 86400);
+  EXPECT_EQ(update(hour, "change_stream_config.retention_period"), "OK");
+  EXPECT_EQ(retention(), 3600);
+  EXPECT_EQ(update("", "deletion_protection"), "OK");
+  EXPECT_EQ(retention(), 3600) << "the mask does not name it";
+  EXPECT_TRUE(update("change_stream_config {}", "change_stream_config")
+                  .starts_with("INVALID_ARGUMENT: change_stream_config must have"));
+  EXPECT_EQ(update("", "change_stream_config"), "OK");
+  EXPECT_EQ(retention(), 0);
+  EXPECT_EQ(update(hour, "change_stream_config"), "OK");
+  EXPECT_EQ(retention(), 3600);
+  EXPECT_TRUE(
+      update("change_stream_config { retention_period { nanos: 1000 } }", "change_stream_config")
+          .starts_with("INVALID_ARGUMENT: "));
+}
+
 TEST_F(TablesTest, AnUpdateOfAnythingElseIsRefused) {
   Call(&TableStub::CreateTable, kCreateT);
   const auto update = [&](const std::string& mask) {
@@ -266,15 +299,15 @@ TEST_F(TablesTest, AnUpdateOfAnythingElseIsRefused) {
   };
   EXPECT_EQ(update(""),
             "INVALID_ARGUMENT: update_mask must name the fields to update, of these: "
-            "deletion_protection");
+            "deletion_protection, change_stream_config");
   EXPECT_EQ(update("paths: 'deletion_protection' paths: '*'"),
             "INVALID_ARGUMENT: update_mask names \"*\", and must name fields of these: "
-            "deletion_protection");
+            "deletion_protection, change_stream_config");
   EXPECT_EQ(
       update("paths: 'column_families'"),
       "UNIMPLEMENTED: UpdateTable does not change column_families; ModifyColumnFamilies does");
-  EXPECT_EQ(update("paths: 'change_stream_config.retention_period'"),
-            "UNIMPLEMENTED: this server has no change streams (change_stream_config)");
+  EXPECT_EQ(update("paths: 'row_key_schema'"),
+            "UNIMPLEMENTED: this server has no schemas of row keys (row_key_schema)");
   EXPECT_FALSE(Call(&TableStub::GetTable, kNameT).deletion_protection());
 }
 
