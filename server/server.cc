@@ -130,6 +130,11 @@ void LimitMemory(const RequestLimits& limits, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMostFrameBytes);
 }
 
+// They take a quarter of the memory at most.
+size_t MostChangeStreams(uint64_t memory) {
+  return std::clamp<size_t>(memory / 4 / ChangeStreams::kMemoryOfOne, 4, ChangeStreams::kMost);
+}
+
 void LimitTimes(const ConnectionTimes& times, grpc::ServerBuilder* builder) {
   const auto set = [builder](const char* argument, std::chrono::milliseconds time) {
     builder->AddChannelArgument(argument, static_cast<int>(time.count()));
@@ -202,6 +207,8 @@ void Server::StartReports() {
   reports_ = std::make_unique<CountReports>(std::vector<CountReports::Counters>{
       counters([this] { return admission_->refused(); },
                "refused calls for want of memory (--memory)", Admission::kReasonNames),
+      counters([this] { return data_->change_streams().refused(); },
+               "change streams were refused, as there are too many", ChangeStreams::kReasonNames),
       counters([this] { return acceptor_->counts(); },
                "connections were closed, as there are too many (--connections), or could not be "
                "accepted for want of descriptors, or because of the network",
@@ -332,7 +339,8 @@ void Server::AddServices(grpc::ServerBuilder* builder) {
                              .errors = &client_errors_,
                              .monitor = &monitor_};
   data_ = std::make_unique<DataService>(parts, tables_.get(), &authentication_,
-                                        options_.memory / Streams::kMemoryOfOne);
+                                        options_.memory / Streams::kMemoryOfOne,
+                                        MostChangeStreams(options_.memory));
   builder->RegisterService(data_.get());
   admin_api_ = std::make_unique<AdminApi>(
       parts,
@@ -406,6 +414,7 @@ absl::Status Server::Shutdown() {
   if (grpc_ != nullptr) {
     Log(LogSeverity::kInfo, "ending", {{"directory", options_.directory}});
     if (health_service_ != nullptr) health_service_->Close();
+    data_->Close();
     admission_->Close();
     grpc_->Shutdown(DeadlineIn(std::chrono::seconds(options_.drain_seconds)));
   }

@@ -17,6 +17,8 @@ int WaitingForRequests() {
   return std::max(6, static_cast<int>(std::thread::hardware_concurrency()));
 }
 constexpr int kWaitingForEvents = 4;
+// Threads that read changes.
+constexpr int kMostForChanges = 8;
 // How soon the next event of a stream that is read is likely to be there.
 constexpr std::chrono::milliseconds kBusy(5);
 // How often idle streams are looked after: less often, the longer nothing happens.
@@ -49,6 +51,7 @@ CallQueues::CallQueues(std::unique_ptr<grpc::ServerCompletionQueue> requests, in
     : requests_(std::move(requests)),
       streams_(most_threads),
       unary_calls_(most_threads),
+      change_streams_(std::min(most_threads, kMostForChanges)),
       request_threads_(requests_.get(), WaitingForRequests(), most_threads,
                        [this](void** tag, bool* ok) { return requests_->Next(tag, ok); }) {}
 
@@ -59,7 +62,8 @@ CallQueues::~CallQueues() {
 absl::Status CallQueues::Start() {
   if (absl::Status status = request_threads_.Start(); !status.ok()) return status;
   if (absl::Status status = streams_.Start(); !status.ok()) return status;
-  return unary_calls_.Start();
+  if (absl::Status status = unary_calls_.Start(); !status.ok()) return status;
+  return change_streams_.Start();
 }
 
 void CallQueues::Shutdown() {
@@ -71,6 +75,7 @@ void CallQueues::Shutdown() {
   request_threads_.JoinThreads();
   streams_.Shutdown();
   unary_calls_.Shutdown();
+  change_streams_.Shutdown();
 }
 
 // While streams are read, their events follow one another, and a thread waits for the next one in

@@ -12,7 +12,8 @@
 //     soon as its response was written, and the same thread takes them. The threads of such a queue
 //     wait for events only while some are expected that no thread of a call takes: of streams that
 //     wait for their clients. Unary calls have a queue of their own, so that those threads do not
-//     wake for them.
+//     wake for them. Streams of changes have one, too, because a thread waits for events as long as
+//     there is such a stream.
 //
 // So a small call takes as much CPU as with gRPC's synchronous interface
 // (docs/server-performance.md), and one that waits for its client has no thread.
@@ -101,6 +102,14 @@ class EventQueue {
   }
   void LateEnd() { gate_.Forget(); }
 
+  // Between these a thread always looks into the queue. For calls that are open for long, so that
+  // it is seen at once that one was cancelled, also while a step of it runs.
+  void Watch() {
+    gate_.Expect();
+    gate_.Wake();
+  }
+  void Unwatch() { gate_.Forget(); }
+
   // Looks after a call that has run for long: whether it was cancelled. To be called now and then.
   void RunSomeEvent() { gate_.Pulse(); }
 
@@ -147,11 +156,15 @@ class CallQueues {
 
   EventQueue* streams() { return &streams_; }
   EventQueue* unary_calls() { return &unary_calls_; }
+  // Of calls that wait for changes, with few threads: they read much of the disk, and must not keep
+  // others from it.
+  EventQueue* change_streams() { return &change_streams_; }
 
  private:
   const std::unique_ptr<grpc::ServerCompletionQueue> requests_;
   EventQueue streams_;
   EventQueue unary_calls_;
+  EventQueue change_streams_;
   CallThreads request_threads_;
 
   std::shared_mutex shutdown_mutex_;

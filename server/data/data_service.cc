@@ -10,8 +10,8 @@
 #include "grpcpp/support/status.h"
 
 #include "server/data/client_configuration.h"
+#include "server/data/list_call.h"
 #include "server/data/mutate_rows_call.h"
-#include "server/data/sample_row_keys.h"
 #include "server/data/unary_call.h"
 #include "server/text/errors.h"
 
@@ -39,11 +39,14 @@ RpcServiceMethod* Refused(const char* name, const char* what) {
 }  // namespace
 
 DataService::DataService(const ServedParts& parts, ServedTables* tables,
-                         const Authentication* authentication, size_t most_streams)
+                         const Authentication* authentication, size_t most_streams,
+                         size_t most_change_streams)
     : ServedService(parts),
       handlers_(tables, authentication, parts.errors, parts.monitor->rows()),
       streams_([queues = parts.queues] { queues->streams()->RunSomeEvent(); }),
-      read_rows_parts_{tables, authentication, &streams_, parts.monitor->rows(), most_streams} {
+      read_rows_parts_{tables, authentication, &streams_, parts.monitor->rows(), most_streams},
+      change_streams_(most_change_streams),
+      read_change_stream_parts_{tables, authentication, &change_streams_} {
   AddStreams();
   AddUnary(METHOD("MutateRow"), Method::kMutateRow, &RowHandlers::MutateRow);
   AddUnary(METHOD("CheckAndMutateRow"), Method::kCheckAndMutateRow,
@@ -82,21 +85,34 @@ void DataService::AddUnary(const char* name, Method method,
       });
 }
 
+template <typename Request, typename Response>
+void DataService::AddList(const char* name, Method method,
+                          absl::Status (RowHandlers::*handler)(const grpc::ServerContext&,
+                                                               const Request&,
+                                                               std::vector<Response>*) const) {
+  Add(name, method, Request::descriptor(), parts_.queues->streams(),
+      [this, handler](ServedMethod* served) {
+        return std::make_unique<ListCall<Request, Response>>(served, &handlers_, handler);
+      });
+}
+
 void DataService::AddStreams() {
   Add(METHOD("ReadRows"), Method::kReadRows, data::ReadRowsRequest::descriptor(),
       parts_.queues->streams(), [this](ServedMethod* served) {
         return std::make_unique<ReadRowsCall>(served, read_rows_parts_);
       });
-  Add(METHOD("SampleRowKeys"), Method::kSampleRowKeys, data::SampleRowKeysRequest::descriptor(),
-      parts_.queues->streams(), [this](ServedMethod* served) {
-        return std::make_unique<SampleRowKeysCall>(served, &handlers_);
+  AddList(METHOD("SampleRowKeys"), Method::kSampleRowKeys, &RowHandlers::SampleRowKeys);
+  AddList(METHOD("GenerateInitialChangeStreamPartitions"),
+          Method::kGenerateInitialChangeStreamPartitions, &RowHandlers::ChangeStreamPartitions);
+  Add(METHOD("ReadChangeStream"), Method::kReadChangeStream,
+      data::ReadChangeStreamRequest::descriptor(), parts_.queues->change_streams(),
+      [this](ServedMethod* served) {
+        return std::make_unique<ReadChangeStreamCall>(served, read_change_stream_parts_);
       });
 }
 
 // After those that are served, which have the first numbers.
 void DataService::AddWhatIsNotServed() {
-  AddMethod(Refused(METHOD("GenerateInitialChangeStreamPartitions"), "change streams"));
-  AddMethod(Refused(METHOD("ReadChangeStream"), "change streams"));
   AddMethod(Refused(METHOD("ExecuteQuery"), "queries in SQL"));
   AddMethod(Refused(METHOD("PrepareQuery"), "queries in SQL"));
   AddMethod(Refused(METHOD("OpenTable"), "sessions"));

@@ -1,11 +1,13 @@
-// SampleRowKeys: a stream of the ends of tablets, all known before the first is sent.
-#ifndef BIGTABLE_SERVER_DATA_SAMPLE_ROW_KEYS_H_
-#define BIGTABLE_SERVER_DATA_SAMPLE_ROW_KEYS_H_
+// A stream of responses that are all known before the first is sent, and are made by one of
+// RowHandlers: SampleRowKeys, GenerateInitialChangeStreamPartitions.
+#ifndef BIGTABLE_SERVER_DATA_LIST_CALL_H_
+#define BIGTABLE_SERVER_DATA_LIST_CALL_H_
 
 #include <cstddef>
 #include <vector>
 
-#include "google/bigtable/v2/bigtable.pb.h"
+#include "absl/status/status.h"
+#include "grpcpp/server_context.h"
 #include "grpcpp/support/byte_buffer.h"
 
 #include "server/data/row_handlers.h"
@@ -13,21 +15,41 @@
 
 namespace bigtable::server {
 
-class SampleRowKeysCall final : public ServedCall {
+template <typename Request, typename Response>
+class ListCall final : public ServedCall {
  public:
-  // The handlers outlive the call.
-  SampleRowKeysCall(ServedMethod* method, const RowHandlers* handlers)
-      : ServedCall(method), handlers_(handlers) {}
+  using Handler = absl::Status (RowHandlers::*)(const grpc::ServerContext&, const Request&,
+                                                std::vector<Response>*) const;
+
+  // The handlers outlive the call. There is at least one response.
+  ListCall(ServedMethod* method, const RowHandlers* handlers, Handler handler)
+      : ServedCall(method), handlers_(handlers), handler_(handler) {}
 
  private:
-  Step Begin(grpc::ByteBuffer* request) override;
-  Step Continue(bool is_there) override;
+  Step Begin(grpc::ByteBuffer* bytes) override {
+    Request request;
+    absl::Status status = Parse(bytes, &request);
+    if (status.ok()) {
+      status = (handlers_->*handler_)(context(), request, &responses_);
+      SetResource(request.table_name(), status.ok());
+    }
+    if (!status.ok()) return End(status);
+    return Continue(true);
+  }
+
+  Step Continue(bool is_there) override {
+    if (!is_there) return End(absl::CancelledError("the client has gone"));
+    if (sent_ == responses_.size()) return End(absl::OkStatus());
+    const grpc::ByteBuffer message = Serialize(responses_[sent_]);
+    return ++sent_ == responses_.size() ? End(absl::OkStatus(), message) : Send(message);
+  }
 
   const RowHandlers* const handlers_;
-  std::vector<data::SampleRowKeysResponse> responses_;
+  const Handler handler_;
+  std::vector<Response> responses_;
   size_t sent_ = 0;  // of them
 };
 
 }  // namespace bigtable::server
 
-#endif  // BIGTABLE_SERVER_DATA_SAMPLE_ROW_KEYS_H_
+#endif  // BIGTABLE_SERVER_DATA_LIST_CALL_H_

@@ -13,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
 
+#include "bigtable/change_stream.h"
 #include "bigtable/filter.h"
 #include "bigtable/options.h"
 #include "bigtable/read_modify_write.h"
@@ -22,6 +23,7 @@
 #include "bigtable/table.h"
 #include "bigtable/tablet_info.h"
 
+#include "convert/changes.h"
 #include "convert/filter.h"
 #include "convert/mutation.h"
 #include "convert/read_modify_write.h"
@@ -192,6 +194,26 @@ absl::Status RowHandlers::SampleRowKeys(const grpc::ServerContext& context,
       data::SampleRowKeysResponse& response = responses->emplace_back();
       response.set_row_key(sample.row);
       response.set_offset_bytes(static_cast<int64_t>(sample.offset_bytes));
+    }
+    return absl::OkStatus();
+  });
+}
+
+absl::Status RowHandlers::ChangeStreamPartitions(
+    const grpc::ServerContext& context,
+    const data::GenerateInitialChangeStreamPartitionsRequest& request,
+    std::vector<data::GenerateInitialChangeStreamPartitionsResponse>* responses) const {
+  SERVER_ASSIGN_OR_RETURN(const std::optional<std::string> caller,
+                          authentication_->CallerOf(context));
+  return tables_->With(request.table_name(), caller, [&](Table* table) -> absl::Status {
+    // Whether there is a stream, and the caller may read it.
+    const ChangeStream stream = table->ReadChanges({.deadline = DeadlineOf(context)});
+    SERVER_RETURN_IF_ERROR(stream.status());
+    SERVER_ASSIGN_OR_RETURN(const std::vector<TabletInfo> tablets,
+                            tables_->database()->ListTablets(table->name()));
+    responses->clear();
+    for (const TabletInfo& tablet : tablets) {
+      *responses->emplace_back().mutable_partition() = convert::ToPartition(tablet.rows);
     }
     return absl::OkStatus();
   });

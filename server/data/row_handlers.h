@@ -50,6 +50,11 @@ class RowHandlers {
   absl::Status SampleRowKeys(const grpc::ServerContext& context,
                              const data::SampleRowKeysRequest& request,
                              std::vector<data::SampleRowKeysResponse>* responses) const;
+  // A partition for each tablet. FAILED_PRECONDITION: the table has no change stream.
+  absl::Status ChangeStreamPartitions(
+      const grpc::ServerContext& context,
+      const data::GenerateInitialChangeStreamPartitionsRequest& request,
+      std::vector<data::GenerateInitialChangeStreamPartitionsResponse>* responses) const;
   absl::Status PingAndWarm(const grpc::ServerContext& context,
                            const data::PingAndWarmRequest& request,
                            data::PingAndWarmResponse* response) const;

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "google/bigtable/v2/response_params.pb.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 
 #include "convert/status.h"
 #include "server/calls/call_info.h"
+#include "server/calls/deadline.h"
 #include "server/calls/gzip.h"
 #include "server/calls/request_objects.h"
 #include "server/text/errors.h"
@@ -51,6 +53,10 @@ void ServedCall::Run(bool ok) {
       method_->events_->Sent();
       trace_.IsSent();
       if (RunStep([&] { return Continue(ok); }) == Step::kEnds) Finish();
+      break;
+    case State::kWaiting:
+      method_->events_->Sent();
+      if (RunStep([&] { return Continue(true); }) == Step::kEnds) Finish();
       break;
     case State::kEnding:
       PartEnded();
@@ -186,6 +192,15 @@ void ServedCall::SetResource(std::string_view name, bool exists) {
   if (params != nullptr) context_.AddTrailingMetadata(kResponseParamsTrailer, *params);
 }
 
+std::string ServedCall::ClusterOf(std::string_view name) const {
+  const std::shared_ptr<const std::string> params = method_->response_params_->Of(name, true);
+  google::bigtable::v2::ResponseParams parsed;
+  if (params == nullptr || !parsed.ParseFromString(*params) || parsed.cluster_id().empty()) {
+    return "default";
+  }
+  return parsed.cluster_id();
+}
+
 // Before the first message, or the end: they take the metadata along.
 void ServedCall::AddTiming() {
   if (std::exchange(has_timing_, true)) return;
@@ -201,6 +216,15 @@ ServedCall::Step ServedCall::Send(const grpc::ByteBuffer& message) {
   // Another thread may run the next step before this returns.
   method_->events_->Send([&] { writer_.Write(message, static_cast<Event*>(this)); });
   return Step::kSends;
+}
+
+ServedCall::Step ServedCall::Wait(std::chrono::milliseconds time) {
+  state_ = State::kWaiting;
+  if (!alarm_.has_value()) alarm_.emplace();
+  // Another thread may run the next step before this returns.
+  method_->events_->Send(
+      [&] { alarm_->Set(method_->events_->queue(), DeadlineIn(time), static_cast<Event*>(this)); });
+  return Step::kWaits;
 }
 
 ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc::ByteBuffer> last) {

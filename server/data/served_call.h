@@ -4,7 +4,7 @@
 // (calls/admission.h). Then it is a sequence of steps. The first takes the request, a later one
 // continues after a message. Each ends with the next message, or with the end of the call. A step
 // may block, as the engine does. A call that waits for its client, to send the rest of the request
-// or to take a message, has no thread.
+// or to take a message, or for some time, has no thread.
 //
 // Messages are bytes (convert/row_chunks.h). To the client, a unary call is a stream of one
 // message.
@@ -16,16 +16,19 @@
 #define BIGTABLE_SERVER_DATA_SERVED_CALL_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message_lite.h"
+#include "grpcpp/alarm.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/async_stream.h"
@@ -112,10 +115,11 @@ class ServedCall : private Event, private AdmittedCall {
   ServedCall& operator=(const ServedCall&) = delete;
 
  protected:
-  // How a step ends. Only Send and End return it, and after them the step does nothing more.
-  enum class Step { kSends, kEnds };
+  // How a step ends. Only Send, Wait and End return it, and after them the step does nothing more.
+  enum class Step { kSends, kWaits, kEnds };
   virtual Step Begin(grpc::ByteBuffer* request) = 0;
-  // The client has taken the message, or has gone. Only after Send.
+  // The client has taken the message, or has gone; or the time has passed, and then `is_there` is
+  // true. Only after Send and Wait.
   virtual Step Continue(bool is_there);
 
   // INTERNAL, as gRPC's own servers: the bytes are no such message. They are released.
@@ -125,11 +129,17 @@ class ServedCall : private Event, private AdmittedCall {
   // The table or the instance that the request names: the call's trailer says which cluster has
   // served it. At most once, before the end. `exists`: the call has found it.
   void SetResource(std::string_view name, bool exists);
+  // The cluster that the trailer names, of a resource that exists; "default" if there is none.
+  std::string ClusterOf(std::string_view name) const;
   Step Send(const grpc::ByteBuffer& message);
+  // Continues after this time, and is a few milliseconds late.
+  Step Wait(std::chrono::milliseconds time);
   // With a last message, if there is one.
   Step End(const absl::Status& status, std::optional<grpc::ByteBuffer> last = std::nullopt);
 
   Admission* admission() const { return method_->admission_; }
+  // The queue that has the call's events.
+  EventQueue* events() const { return method_->events_; }
   CallTrace* trace() { return &trace_; }
   const grpc::ServerContext& context() const { return context_; }
   grpc::ServerContext* mutable_context() { return &context_; }
@@ -138,7 +148,7 @@ class ServedCall : private Event, private AdmittedCall {
 
  private:
   friend class ServedMethod;
-  enum class State { kAccepting, kSending, kEnding };
+  enum class State { kAccepting, kSending, kWaiting, kEnding };
 
   // The request is there, or will never be.
   class Receiving final : public Event {
@@ -192,6 +202,7 @@ class ServedCall : private Event, private AdmittedCall {
   std::optional<CallTimer> timer_;
   CallTrace trace_;
   Cancellation cancellation_;
+  std::optional<grpc::Alarm> alarm_;  // of a call that has waited
   size_t request_size_ = 0;
   size_t bytes_sent_ = 0;
   bool has_timing_ = false;

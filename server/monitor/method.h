@@ -18,13 +18,23 @@ enum class Method : uint8_t {
   kReadModifyWriteRow,
   kPingAndWarm,
   kGetClientConfiguration,
+  kGenerateInitialChangeStreamPartitions,
+  kReadChangeStream,
   kAdmin,  // all methods of the admin services, of operations and of the engine
 };
 
-inline constexpr std::array<std::string_view, 9> kMethodNames = {
-    "ReadRows",    "SampleRowKeys",          "MutateRow",
-    "MutateRows",  "CheckAndMutateRow",      "ReadModifyWriteRow",
-    "PingAndWarm", "GetClientConfiguration", "Admin"};
+inline constexpr std::array<std::string_view, 11> kMethodNames = {
+    "ReadRows",
+    "SampleRowKeys",
+    "MutateRow",
+    "MutateRows",
+    "CheckAndMutateRow",
+    "ReadModifyWriteRow",
+    "PingAndWarm",
+    "GetClientConfiguration",
+    "GenerateInitialChangeStreamPartitions",
+    "ReadChangeStream",
+    "Admin"};
 inline constexpr size_t kMethods = kMethodNames.size();
 
 }  // namespace bigtable::server
