@@ -55,6 +55,9 @@ extern "C" {
 typedef struct bigtable_access_list bigtable_access_list;
 typedef struct bigtable_call_options bigtable_call_options;
 typedef struct bigtable_cancellation bigtable_cancellation;
+typedef struct bigtable_change bigtable_change;
+typedef struct bigtable_change_options bigtable_change_options;
+typedef struct bigtable_changes bigtable_changes;
 typedef struct bigtable_compacted_cell bigtable_compacted_cell;
 typedef struct bigtable_database bigtable_database;
 typedef struct bigtable_error bigtable_error;
@@ -1167,6 +1170,105 @@ bigtable_error* bigtable_table_resume_rows(bigtable_table* table, const char* to
                                            size_t token_size, const bigtable_filter* filter,
                                            const bigtable_read_options* options,
                                            bigtable_rows** rows);
+
+// --- Change streams (change_stream.h) ---
+//
+// Every change of a table with a change stream (bigtable_database_set_change_stream), once, in the
+// order of the commits, from a position on that the program keeps.
+
+// New options, and NULL in their place: all rows, from the call of bigtable_table_read_changes on.
+bigtable_change_options* bigtable_change_options_new(void);
+void bigtable_change_options_free(bigtable_change_options* options);
+// The rows from `begin` on, and before `end`; NULL: to the end of the table.
+bigtable_error* bigtable_change_options_set_rows(bigtable_change_options* options,
+                                                 const char* begin, size_t begin_size,
+                                                 const char* end, size_t end_size);
+// Where to go on: one more position of an earlier stream.
+bigtable_error* bigtable_change_options_add_position(bigtable_change_options* options,
+                                                     const char* position, size_t position_size);
+// Without positions: from the first change on that was committed at this time, in microseconds
+// since 1970, or later. INT64_MIN: from the oldest that is kept.
+void bigtable_change_options_set_since(bigtable_change_options* options, int64_t micros);
+// The stream ends when its rows are not, or are no longer, those of one tablet.
+void bigtable_change_options_set_ends_with_tablets(bigtable_change_options* options, bool value);
+// The timeout is of all calls of bigtable_changes_next together.
+void bigtable_change_options_set_timeout(bigtable_change_options* options, int64_t micros);
+void bigtable_change_options_set_cancellation(bigtable_change_options* options,
+                                              const bigtable_cancellation* cancellation);
+
+// A stream of the changes of a table: Table::ReadChanges. It pins no file and no memory, so it may
+// be left open. One thread at a time. It must be freed before the database is.
+bigtable_error* bigtable_table_read_changes(bigtable_table* table,
+                                            const bigtable_change_options* options,
+                                            bigtable_changes** changes);
+void bigtable_changes_free(bigtable_changes* changes);
+// Moves to the next change. If there is none yet, waits up to so many microseconds for one. *change
+// belongs to the stream, and is valid until the next call or until the stream is freed. If there is
+// none, or the stream has ended, *change becomes NULL. After an error, every call returns that
+// error: those of ChangeStream::status.
+bigtable_error* bigtable_changes_next(bigtable_changes* changes, int64_t wait_micros,
+                                      const bigtable_change** change);
+// Where a stream goes on that has returned everything up to the present change: bytes to keep for
+// bigtable_change_options_add_position. Empty if an error was the first thing to happen.
+bigtable_error* bigtable_changes_get_position(bigtable_changes* changes,
+                                              bigtable_string** position);
+// Every change that was committed before this time, in microseconds since 1970, has been returned.
+// INT64_MIN while nothing was looked for.
+int64_t bigtable_changes_complete_through(const bigtable_changes* changes);
+// Whether the stream has ended with its tablet, and then the tablets that have its rows now:
+// ChangeStream::successors. Indexes begin at 0. If there are not so many, text is NULL; the end is
+// also NULL if the rows have none.
+bool bigtable_changes_has_ended(const bigtable_changes* changes);
+size_t bigtable_changes_successor_count(const bigtable_changes* changes);
+const char* bigtable_changes_successor_begin(const bigtable_changes* changes, size_t index,
+                                             size_t* size);
+const char* bigtable_changes_successor_end(const bigtable_changes* changes, size_t index,
+                                           size_t* size);
+const char* bigtable_changes_successor_position(const bigtable_changes* changes, size_t index,
+                                                size_t* size);
+
+// What a change is: TableChange::Kind. New kinds may be added.
+enum {
+  BIGTABLE_CHANGE_MUTATION = 0,   // of a row
+  BIGTABLE_CHANGE_DROP_ROWS = 1,  // rows were dropped: bigtable_table_drop_rows
+  BIGTABLE_CHANGE_FAMILIES = 2    // families were added, changed or dropped
+};
+
+// What a change does not have, because it is of another kind, is NULL or 0; a count is 0.
+int bigtable_change_kind(const bigtable_change* change);
+// The number of its commit: the snapshots with this bigtable_snapshot_sequence or a larger one see
+// it.
+uint64_t bigtable_change_sequence(const bigtable_change* change);
+// When it was committed, in microseconds since 1970.
+int64_t bigtable_change_time(const bigtable_change* change);
+// The same number for all mutations of a batch or a transaction, also those of other tables; 0: it
+// was applied alone.
+uint64_t bigtable_change_batch(const bigtable_change* change);
+// Of a mutation: its row, and a copy, which belongs to the caller and can be applied to another
+// table.
+const char* bigtable_change_row(const bigtable_change* change, size_t* size);
+bigtable_mutation* bigtable_change_get_mutation(const bigtable_change* change);
+// The operations of a mutation, as those of bigtable_observed_mutation_count, with the timestamps
+// that the cells have got.
+size_t bigtable_change_count(const bigtable_change* change);
+int bigtable_change_operation_kind(const bigtable_change* change, size_t index);
+const char* bigtable_change_operation_family(const bigtable_change* change, size_t index,
+                                             size_t* size);
+const char* bigtable_change_operation_qualifier(const bigtable_change* change, size_t index,
+                                                size_t* size);
+const char* bigtable_change_operation_value(const bigtable_change* change, size_t index,
+                                            size_t* size);
+int64_t bigtable_change_operation_timestamp(const bigtable_change* change, size_t index);
+int64_t bigtable_change_operation_end(const bigtable_change* change, size_t index);
+// Of rows that were dropped: from `begin` on, and before `end`. A NULL end: to the end of the
+// table.
+const char* bigtable_change_drop_begin(const bigtable_change* change, size_t* size);
+const char* bigtable_change_drop_end(const bigtable_change* change, size_t* size);
+// Of a change of families: the schema after it, which belongs to the caller, and the names of those
+// that were added. These are empty, also if there was a family of the name before.
+bigtable_schema* bigtable_change_get_schema(const bigtable_change* change);
+size_t bigtable_change_new_family_count(const bigtable_change* change);
+const char* bigtable_change_new_family(const bigtable_change* change, size_t index, size_t* size);
 
 // --- Sizes, and deleting many rows (table.h) ---
 

@@ -17,6 +17,7 @@
 
 #include "bigtable/access_list.h"
 #include "bigtable/c.h"
+#include "bigtable/change_stream.h"
 #include "bigtable/compaction_filter.h"
 #include "bigtable/database.h"
 #include "bigtable/filter.h"
@@ -74,6 +75,11 @@ struct bigtable_write_options {
 
 struct bigtable_read_options {
   bigtable::ReadOptions options;
+  std::optional<int64_t> timeout_micros;
+};
+
+struct bigtable_change_options {
+  bigtable::ReadChangesOptions options;
   std::optional<int64_t> timeout_micros;
 };
 
@@ -138,6 +144,17 @@ struct bigtable_rows {
   // What bigtable_rows_next_packed has returned last.
   std::vector<bigtable_packed_cell> packed_cells = {};
   std::string packed_text = {};
+};
+
+// `change` is the stream's; its operations are decoded once.
+struct bigtable_change {
+  const bigtable::TableChange* change = nullptr;
+  std::vector<bigtable::ObservedOperation> operations = {};
+};
+
+struct bigtable_changes {
+  bigtable::ChangeStream stream;
+  bigtable_change present = {};
 };
 
 namespace bigtable {

@@ -87,6 +87,11 @@
   DO(AFamilyChangesItsCompactionFilter)                 \
   DO(AFailedRegistrationOfAFilterEndsItsContextOnce)    \
   DO(ACompactionFilterIsCalledBySeveralThreads)         \
+  DO(AStreamReturnsTheMutationsOfATable)                \
+  DO(AStreamHasBatchesDropsAndFamilies)                 \
+  DO(AStreamGoesOnAtAPosition)                          \
+  DO(AStreamEndsWithItsTablet)                          \
+  DO(AStreamIsOpenedForATableAndReturnsItsErrorAgain)   \
   DO(AnOperatorOfTheProgramMergesContributions)         \
   DO(AFailedRegistrationOfAnOperatorEndsItsContextOnce)
 
