@@ -1,7 +1,7 @@
 # bash completion for bigtable: verbs, options, tables of the database, and cbt's key=value.
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
-    deleterow deletecolumn deleteallrows droprowrange lookup read count import ingest export
+    deleterow deletecolumn deleteallrows droprowrange lookup read count changestream changes import ingest export
     tablets metadata split merge move stats compact resume checkpoint backup backups restore restoretable repair sst verify log options'
   local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
@@ -25,7 +25,7 @@ _bigtable() {
       --tls | --plaintext | --google)
         place+=("${COMP_WORDS[i]}")
         ;;
-      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep | --keep-for | --target)
+      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep | --keep-for | --target | --max-bytes | --since | --position | --limit)
         ((++i))
         ;;
       -*) ;;
@@ -38,17 +38,17 @@ _bigtable() {
     mapfile -t COMPREPLY < <(compgen -W '--help --version --directory --plugin --json --escapes --quiet
       --server --project --instance --app-profile --tls --root-certificates --client-certificate
       --client-key --token-file --plaintext --google --retry-for --resume --interval --count
-      --prometheus --entries --row --verify --description --delete --keep --keep-for --expired --target --oldest --move --trust' -- "$word")
+      --prometheus --entries --row --verify --description --delete --keep --keep-for --expired --target --oldest --move --trust --max-bytes --since --follow --position --limit' -- "$word")
     return
   fi
   case ${COMP_WORDS[COMP_CWORD - 1]} in
     -d | --directory | --plugin | --root-certificates | --client-certificate | --client-key | --token-file | \
-      --resume | --target)
+      --resume | --target | --position)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;
     -s | --server | --project | --instance | --app-profile | --retry-for | --interval | --count | \
-      --row)
+      --row | --max-bytes | --since | --limit)
       return
       ;;
   esac
@@ -71,7 +71,7 @@ _bigtable() {
       mapfile -t COMPREPLY < <(compgen -W 'families= splits=' -- "$word")
       compopt -o nospace 2> /dev/null
       ;;
-    lookup:* | read:* | count:* | import:* | export:*)
+    lookup:* | read:* | count:* | changes:* | import:* | export:*)
       local keys
       case $verb in
         lookup) keys='columns= cells-per-column=' ;;
@@ -79,7 +79,7 @@ _bigtable() {
           keys='start= end= prefix= columns= cells-per-column= regex= value-regex= count= reversed=
             keys-only='
           ;;
-        count) keys='start= end= prefix=' ;;
+        count | changes) keys='start= end= prefix=' ;;
         import) keys='column-family= timestamp= batch-size= format=' ;;
         export) keys='start= end= prefix= columns= cells-per-column= timestamp= batch-size= format=' ;;
       esac

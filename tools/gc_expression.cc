@@ -151,6 +151,8 @@ class Parser {
   int depth_ = 0;
 };
 
+}  // namespace
+
 std::string FormatAge(absl::Duration age) {
   for (const Unit& unit : Units()) {
     absl::Duration rest;
@@ -159,8 +161,6 @@ std::string FormatAge(absl::Duration age) {
   }
   return "0ms";
 }
-
-}  // namespace
 
 absl::StatusOr<absl::Duration> ParseAge(std::string_view text, std::string_view what) {
   absl::Duration age = absl::ZeroDuration();

@@ -28,6 +28,9 @@ absl::StatusOr<GcRule> ParseGcExpression(std::string_view text);
 // "30d" or "1d12h", at least 1 ms. `what`: how the text is called in the error ("maxage").
 absl::StatusOr<absl::Duration> ParseAge(std::string_view text, std::string_view what);
 
+// "30d": a number and the largest unit that it is a whole number of.
+std::string FormatAge(absl::Duration age);
+
 // The simplest expression of the rule, which ParseGcExpression reads as the same rule.
 std::string FormatGcExpression(const GcRule& rule);
 

@@ -49,12 +49,12 @@ Json NumberOf(const Cell& cell, const TableSchema& schema) {
   return Json();
 }
 
+}  // namespace
+
 // As cbt prints it, but always in UTC.
 std::string FormatTimestamp(Timestamp timestamp) {
   return absl::FormatTime("%Y/%m/%d-%H:%M:%E6S", timestamp.ToTime(), absl::UTCTimeZone());
 }
-
-}  // namespace
 
 void SetBytes(Json* object, const std::string& name, std::string_view bytes) {
   if (IsUtf8(bytes)) {

@@ -18,6 +18,7 @@
 #include "bigtable/row.h"
 #include "bigtable/schema.h"
 #include "bigtable/statistics.h"
+#include "bigtable/timestamp.h"
 
 #include <nlohmann/json.hpp>
 
@@ -36,6 +37,9 @@ std::string JsonLine(const Json& object);
 
 // The sizes of SSTables and memtables.
 Json SizesAsJson(const LocalityGroupStatistics& size);
+
+// "2023/11/14-22:13:20.000000", in UTC.
+std::string FormatTimestamp(Timestamp timestamp);
 
 // "intsum", "bytes", and so on, as cbt names them, and "doublesum"; the operator's name if the
 // family has one.

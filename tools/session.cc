@@ -35,6 +35,10 @@ absl::StatusOr<Database*> Session::OpenToRead() {
   absl::StatusOr<Database*> opened = Open({.read_only = true});
   if (!absl::IsFailedPrecondition(opened.status()) || options_.location.is_server()) return opened;
   // A program has it open for writing: as it is now.
+  return OpenToFollow();
+}
+
+absl::StatusOr<Database*> Session::OpenToFollow() {
   return Open({.follow = true, .follow_interval = absl::InfiniteDuration()});
 }
 

@@ -51,8 +51,11 @@ class Session {
   // Opens the database read-only: nothing of the directory is changed, whatever is in it. If a
   // program has it open for writing, it is read as it is now.
   // UsageError: neither a directory nor a server is given, or an option is wrong. NotFound: there
-  // is no database. These three functions connect to a server alike, and send it nothing.
+  // is no database. These functions connect to a server alike, and send it nothing.
   absl::StatusOr<Database*> OpenToRead();
+  // Opens the database to read it beside a program that has it open for writing, or will have:
+  // Database::Refresh goes on.
+  absl::StatusOr<Database*> OpenToFollow();
   // Opens an existing database. Close() must follow.
   absl::StatusOr<Database*> OpenToWrite();
   // The same, but creates the database, and its directory, if there is none. FailedPrecondition:

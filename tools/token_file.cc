@@ -80,12 +80,15 @@ absl::Status WriteTokenFile(const std::string& path, const TransferToken& token)
   object["position_base64"] = absl::Base64Escape(token.position);
   object["arguments_base64"] = absl::Base64Escape(token.arguments);
   object["done"] = token.done;
+  return ReplaceFile(path, JsonLine(object));
+}
 
+absl::Status ReplaceFile(const std::string& path, const std::string& bytes) {
   FileSystem* const files = FileSystem::Posix();
   const std::string temporary = path + "~";
   TOOLS_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file,
                          files->NewWritableFile(temporary));
-  TOOLS_RETURN_IF_ERROR(file->Append(JsonLine(object)));
+  TOOLS_RETURN_IF_ERROR(file->Append(bytes));
   TOOLS_RETURN_IF_ERROR(file->Sync());
   TOOLS_RETURN_IF_ERROR(file->Close());
   TOOLS_RETURN_IF_ERROR(files->RenameFile(temporary, path));

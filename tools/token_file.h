@@ -31,6 +31,8 @@ struct TransferToken {
 // Nothing if there is no such file. InvalidArgument: it is not a token.
 absl::StatusOr<std::optional<TransferToken>> ReadTokenFile(const std::string& path);
 absl::Status WriteTokenFile(const std::string& path, const TransferToken& token);
+// Writes a small file, or replaces it as a whole, durably.
+absl::Status ReplaceFile(const std::string& path, const std::string& bytes);
 
 }  // namespace bigtable::tools
 

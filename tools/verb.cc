@@ -5,8 +5,8 @@ namespace bigtable::tools {
 std::vector<Verb> AllVerbs() {
   std::vector<Verb> all;
   for (const auto& group :
-       {TableVerbs(), CellVerbs(), ReadVerbs(), TransferVerbs(), TabletVerbs(), OperateVerbs(),
-        BackupVerbs(), RepairVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
+       {TableVerbs(), CellVerbs(), ReadVerbs(), ChangeVerbs(), TransferVerbs(), TabletVerbs(),
+        OperateVerbs(), BackupVerbs(), RepairVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

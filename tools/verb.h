@@ -53,6 +53,7 @@ std::vector<Verb> AllVerbs();
 std::vector<Verb> TableVerbs();     // tables.cc
 std::vector<Verb> CellVerbs();      // cells.cc
 std::vector<Verb> ReadVerbs();      // read.cc
+std::vector<Verb> ChangeVerbs();    // changes.cc
 std::vector<Verb> TransferVerbs();  // transfer.cc
 std::vector<Verb> OperateVerbs();   // operate.cc
 std::vector<Verb> BackupVerbs();    // backup.cc

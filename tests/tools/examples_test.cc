@@ -63,7 +63,10 @@ void Prepare(Shell* shell) {
   shell->Write("rows.jsonl",
                R"({"row":"com.c","cells":[{"family":"anchor","column":"x","value":"y"}]})"
                "\n");
-  shell->Run("bigtable backup store");  // not of a server
+  shell->Output("bigtable createtable orders families=items");
+  // Not of a server.
+  shell->Run("bigtable changestream orders 7d");
+  shell->Run("bigtable backup store");
   auto writer = SSTableWriter::Create(shell->path() + "/pages.sst");
   ASSERT_TRUE(writer.ok()) << writer.status();
   ASSERT_TRUE((*writer)->Add({.row = "com.d", .family = "anchor", .value = "6"}).ok());

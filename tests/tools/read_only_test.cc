@@ -26,10 +26,11 @@ TEST(ReadOnlyTest, VerbsThatReadChangeNoByte) {
   Shell shell;
   shell.Output("bigtable createtable t families=f splits=m");
   shell.Output("bigtable set t r f:a=1 f:b=2 && bigtable set t r f:a=3");
+  shell.Output("bigtable changestream t 7d");
   const std::map<std::string, std::string> before = DatabaseFiles(shell);
   EXPECT_GT(before.size(), 5u);
   for (const std::string verb :
-       {"ls", "ls t", "read t", "lookup t r", "count t", "export t out.csv",
+       {"ls", "ls t", "read t", "lookup t r", "count t", "changes t", "changestream t", "export t out.csv",
         "export t out.jsonl --resume position", "stats", "tablets t", "metadata", "verify",
         "options", "sst --entries db/sst/*.sst", "log", "log --entries"}) {
     shell.Output("bigtable " + verb);
