@@ -27,8 +27,7 @@ T Value(absl::StatusOr<T> result) {
   Check(result.status());
   return *std::move(result);
 }
-
-// The prices of articles. Thread-safe.
+// Thread-safe.
 class PriceCache {
  public:
   // Keeps no position: a new cache is empty, so it needs only what changes from here on.
@@ -40,14 +39,12 @@ class PriceCache {
   }
 
   std::string Get(const std::string& article) {
-    uint64_t changes;
-    {
-      std::lock_guard lock(mutex_);
-      if (const auto found = prices_.find(article); found != prices_.end()) return found->second;
-      changes = changes_;
-    }
+    std::unique_lock lock(mutex_);
+    if (const auto found = prices_.find(article); found != prices_.end()) return found->second;
+    const uint64_t changes = changes_;
+    lock.unlock();
     const std::string price = Value(table_->Get(article, "price:"));
-    std::lock_guard lock(mutex_);
+    lock.lock();
     // A change that came while the table was read may be one of this row.
     if (changes == changes_) prices_[article] = price;
     return price;
@@ -87,7 +84,7 @@ class PriceCache {
 }  // namespace
 
 int main() {
-  bigtable::InMemoryFileSystem disk;
+  bigtable::InMemoryFileSystem disk;  // in place of the machine's
   auto database = Value(bigtable::Database::Open("/shop", {.file_system = &disk}));
   auto* articles = Value(database->OpenOrCreateTable(
       "articles", {.families = {{"price", {}}}, .changes = {.retention = absl::Minutes(10)}}));
