@@ -134,8 +134,8 @@ class BIGTABLE_EXPORT ChangeStream {
   // ReadChangesOptions::positions. Also after the end and after an error; empty if that was the
   // first thing to happen.
   std::string Position();
-  // Every change that was committed before this time has been returned; InfinitePast() before the
-  // first call of Next(). Moves on also when nothing is written.
+  // Every change that was committed before this time has been returned; InfinitePast() while that
+  // is not known of any time. Moves on also when nothing is written.
   absl::Time CompleteThrough() const;
   // With ReadChangesOptions::ends_with_tablets, after the end: the tablets that have the rows now,
   // each with the position from which to read the rows that this stream had. A tablet that was

@@ -68,7 +68,10 @@ class ChangeReader {
     const ChangePosition position = PositionNow();
     return position.parts.empty() ? "" : position.Encode();
   }
-  absl::Time CompleteThrough() const { return complete_through_; }
+  absl::Time CompleteThrough() const {
+    const bool has_returned_all = has_round_ && next_ == round_.changes.size();
+    return has_returned_all && round_.has_caught_up ? round_.complete_through : complete_through_;
+  }
   bool has_ended() const {
     return has_round_ && round_.has_ended && next_ == round_.changes.size();
   }
@@ -102,6 +105,7 @@ class ChangeReader {
   }
 
   void Read() {
+    complete_through_ = CompleteThrough();
     if (has_round_) request_.position = round_.position;
     absl::StatusOr<ChangeRound> round = table_->ReadChanges(request_);
     if (!round.ok()) {
@@ -111,7 +115,6 @@ class ChangeReader {
     round_ = *std::move(round);
     has_round_ = true;
     next_ = 0;
-    if (round_.has_caught_up) complete_through_ = round_.complete_through;
     if (!round_.has_ended) return;
     for (const RowRange& rows : round_.tablets) {
       successors_.push_back({rows, round_.position.Within(rows).Encode()});
@@ -135,8 +138,8 @@ class ChangeReader {
   ChangeRequest request_;  // of the present round
   ChangeRound round_;
   bool has_round_ = false;
-  size_t next_ = 0;  // in the round's changes
-  absl::Time complete_through_ = absl::InfinitePast();
+  size_t next_ = 0;                                     // in the round's changes
+  absl::Time complete_through_ = absl::InfinitePast();  // before the present round
   std::vector<ChangePartition> successors_;
   absl::Status status_;
 };

@@ -374,8 +374,11 @@ absl::Status GroupWriter::LogBatch(Write* write) {
 absl::Status GroupWriter::LogMutation(Write* write, size_t i) {
   TabletWriter& writer = *write->request.tablet->writer();
   const EncodedMutation& mutation = write->request.mutations[i];
+  // The number first: who has looked at the clock, and then at the last number, knows that a change
+  // with a larger number is not older (ChangeStream::CompleteThrough).
+  const SequenceNumber sequence = parts_.sequences->Take(1);
   const int64_t timestamp = writer.TimestampOf(mutation.takes_server_time);
-  Logged logged{parts_.sequences->Take(1), timestamp, mutation.operations, nullptr};
+  Logged logged{sequence, timestamp, mutation.operations, nullptr};
   if (write->request.durability != Durability::kNone) {
     header_.clear();
     AppendMutationHeader(&header_, {write->request.tablet->table_id(), logged.timestamp, mutation});

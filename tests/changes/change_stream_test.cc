@@ -393,6 +393,23 @@ TEST_F(ChangeStreamTest, WaitsForTheNextChangeInAThread) {
   EXPECT_EQ(stream.CompleteThrough(), absl::FromUnixMicros(clock_.micros()));
 }
 
+TEST_F(ChangeStreamTest, IsCompleteOnlyThroughWhatItHasReturned) {
+  Open();
+  Table* const table = CreateTable("t", SchemaWith({"f"}));
+  ChangeStream stream = table->ReadChanges();
+  const absl::Time begin = stream.CompleteThrough();
+  EXPECT_EQ(begin, absl::FromUnixMicros(clock_.micros()));
+  for (const char* row : {"a", "b"}) {
+    clock_.Set(clock_.micros() + 1000);
+    Set(table, row, "f:", 1, "");
+  }
+  clock_.Set(clock_.micros() + 1000);
+  ASSERT_TRUE(stream.Next());
+  EXPECT_EQ(stream.CompleteThrough(), begin);
+  ASSERT_TRUE(stream.Next());
+  EXPECT_EQ(stream.CompleteThrough(), absl::FromUnixMicros(clock_.micros()));
+}
+
 TEST_F(ChangeStreamTest, HearsDeadlinesAndCancellation) {
   Open();
   Table* const table = CreateTable("t", SchemaWith({"f"}));
