@@ -239,6 +239,7 @@ class CrossedDatabase {
       CrossingObserver::Register();
       schema.observers = {CrossingObserver::kName};
     }
+    if (place_.has_changes) schema.changes.retention = absl::Hours(1);
     for (auto& [name, group] : schema.locality_groups) group = GroupOf(place_.groups);
     if (is_user()) {
       for (auto& [name, family] : schema.families) family.access_list = "list";

@@ -51,8 +51,9 @@ enum CrossingFeature : uint32_t {
   kHasOldSnapshots = 1 << 18,
   kCanWrite = 1 << 19,
   kHasBatches = 1 << 20,
-  kIsPermitted = 1 << 21,  // to read some family, as far as the call needs one
-  kHasMessages = 1 << 22,  // to its tablet servers
+  kIsPermitted = 1 << 21,   // to read some family, as far as the call needs one
+  kHasMessages = 1 << 22,   // to its tablet servers
+  kTakesStreams = 1 << 23,  // of changes
 };
 // Of one or a few calls: all others lack them.
 inline constexpr uint32_t kRareFeatures = kHasRequestForms | kHasRowStreams | kHasScanStreams;
@@ -82,6 +83,7 @@ struct Place {
   Written written = Written::kApply;
   Opened opened = Opened::kOnce;
   bool is_observed = false;
+  bool has_changes = false;  // a change stream
   bool scan_cache = false;
   bool reads_mapped = true;
   bool is_traced = false;

@@ -324,7 +324,9 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
                APlace(
                    "a MutateRows request", [](Place* place) { place->written = Written::kRequest; },
                    kHasServer),
-               APlace("Ingest", [](Place* place) { place->written = Written::kFiles; })}),
+               APlace(
+                   "Ingest", [](Place* place) { place->written = Written::kFiles; }, 0,
+                   kTakesStreams)}),
       OfPlace(
           "opened",
           {APlace("once", [](Place*) {}),
@@ -348,6 +350,10 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
                    "none", [](Place*) {}, 0, kHasObservers),
                APlace(
                    "one", [](Place* place) { place->is_observed = true; }, kCanBeObserved)}),
+      OfPlace("change stream",
+              {APlace("none", [](Place*) {}),
+               APlace(
+                   "one", [](Place* place) { place->has_changes = true; }, kTakesStreams)}),
       OfPlace("scan cache", {APlace("off", [](Place*) {}),
                              APlace("on", [](Place* place) { place->scan_cache = true; })}),
       OfPlace("files", {APlace("mapped", [](Place*) {}),
