@@ -135,7 +135,9 @@ class BIGTABLE_EXPORT ChangeStream {
   // first thing to happen.
   std::string Position();
   // Every change that was committed before this time has been returned; InfinitePast() while that
-  // is not known of any time. Moves on also when nothing is written.
+  // is not known of any time. Moves on also when nothing is written; but not in a database that is
+  // read-only or follows another, where it is the time of the last change of a tablet, of that
+  // where it is the oldest.
   absl::Time CompleteThrough() const;
   // With ReadChangesOptions::ends_with_tablets, after the end: the tablets that have the rows now,
   // each with the position from which to read the rows that this stream had. A tablet that was

@@ -8,6 +8,7 @@
 // number of that change is taken. So these numbers are larger than the round's, and the pinned
 // version has all changes up to it.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <queue>
@@ -177,13 +178,13 @@ class Round {
   // Sets where each part begins, and the position of the round's beginning.
   absl::Status SetStarts(bool begins) {
     round_.is_of_image = table_->database->parts.read_only;
-    if (round_.is_of_image) round_.complete_through = absl::InfinitePast();
+    if (round_.is_of_image) SetCompleteThrough();
     round_.position = request_->position;
     round_.is_whole = true;
     if (begins) {
       const bool is_from_now = !request_->since.has_value();
       round_.position = {.table_id = table_->route->table_id(),
-                         .families_after = is_from_now ? through_ : 0,
+                         .families_after = is_from_now ? LastOfFamilies() : 0,
                          .parts = {}};
     }
     if (round_.is_of_image) round_.position.parts.clear();
@@ -202,7 +203,10 @@ class Round {
         if (round_.is_of_image) round_.position.parts.push_back({part.rows, part.after});
         continue;
       }
-      part.after = request_->since.has_value() ? oldest : through_;
+      part.after = oldest;
+      if (!request_->since.has_value()) {
+        part.after = round_.is_of_image ? std::max(oldest, LastOf(part).sequence) : through_;
+      }
       round_.position.parts.push_back({part.rows, part.after});
       const bool asks_for_dropped =
           request_->since.has_value() && *request_->since != absl::InfinitePast() &&
@@ -211,6 +215,57 @@ class Round {
     }
     return absl::OkStatus();
   }
+  // --- The last change ---
+
+  struct Last {
+    SequenceNumber sequence = 0;
+    int64_t micros = std::numeric_limits<int64_t>::min();
+  };
+  // The last change of the rows of a tablet, other than of families.
+  Last LastOf(const TabletPart& part) const {
+    Last last{.sequence = part.state.whole_after};
+    const auto look = [&](SequenceNumber sequence, int64_t micros) {
+      last.sequence = std::max(last.sequence, sequence);
+      last.micros = std::max(last.micros, micros);
+    };
+    for (const ChangeState::Drop& drop : part.state.drops) look(drop.sequence, drop.micros);
+    for (const Ref<SSTable>& file : FilesOf(part)) {
+      look(file->info().max_sequence, file->info().max_timestamp);
+    }
+    for (const ChangeList* list : ListsOf(part)) {
+      for (const LoggedChange& change : InOrder(*list, last.sequence, through_)) {
+        look(change.sequence, change.micros);
+      }
+    }
+    return last;
+  }
+  SequenceNumber LastOfFamilies() const {
+    if (parts_.empty()) return 0;
+    const TableLayout& layout = parts_.front().version->layout();
+    return layout.schema_changes.empty() ? layout.changes_since
+                                         : layout.schema_changes.back().sequence;
+  }
+  // The largest number of a change of any tablet: each of them has all that are smaller.
+  absl::Status FindLast() {
+    SequenceNumber last = LastOfFamilies();
+    for (const TabletPart& part : parts_) {
+      last = std::max({last, part.version->layout().changes_since, LastOf(part).sequence});
+    }
+    round_.position.parts = {{request_->rows, last}};
+    round_.position.families_after = last;
+    return absl::OkStatus();
+  }
+  // Of an image: each tablet may get changes after the last one that it has.
+  void SetCompleteThrough() {
+    round_.complete_through = parts_.empty() ? absl::InfinitePast() : absl::InfiniteFuture();
+    for (const TabletPart& part : parts_) {
+      const Last last = LastOf(part);
+      const absl::Time known =
+          last.sequence == 0 ? absl::InfinitePast() : absl::FromUnixMicros(last.micros);
+      round_.complete_through = std::min(round_.complete_through, known);
+    }
+  }
+
   absl::Status DroppedError() const {
     return absl::OutOfRangeError(
         Cat("table ", table_->name(),
@@ -315,37 +370,7 @@ class Round {
     return absl::OkStatus();
   }
 
-  // The largest number of a change of any tablet: each of them has all that are smaller.
-  absl::Status FindLast() {
-    SequenceNumber last = 0;
-    for (const TabletPart& part : parts_) {
-      const TableLayout& layout = part.version->layout();
-      last = std::max({last, layout.changes_since, part.state.whole_after});
-      if (!layout.schema_changes.empty()) {
-        last = std::max(last, layout.schema_changes.back().sequence);
-      }
-      if (!part.state.drops.empty()) last = std::max(last, part.state.drops.back().sequence);
-      if (const Ref<const GroupFiles>& files = part.version->change_files()) {
-        for (const GroupFiles::File& file : files->files()) {
-          last = std::max(last, file.table->info().max_sequence);
-        }
-      }
-      const GroupVersion& group = part.version->groups().front();
-      const auto look = [&](const Memtable& memtable) {
-        if (memtable.changes() == nullptr) return;
-        for (const LoggedChange& change : InOrder(*memtable.changes(), last, through_)) {
-          last = std::max(last, change.sequence);
-        }
-      };
-      look(*group.active);
-      for (const Ref<Memtable>& memtable : group.immutable) look(*memtable);
-    }
-    round_.position.parts = {{request_->rows, last}};
-    round_.position.families_after = last;
-    return absl::OkStatus();
-  }
-
-  std::unique_ptr<ChangeCursor> CursorOf(const TabletPart& part) const {
+  static std::vector<const ChangeList*> ListsOf(const TabletPart& part) {
     std::vector<const ChangeList*> lists;
     const GroupVersion& group = part.version->groups().front();
     const auto add = [&](const Memtable& memtable) {
@@ -353,12 +378,18 @@ class Round {
     };
     add(*group.active);
     for (const Ref<Memtable>& memtable : group.immutable) add(*memtable);
+    return lists;
+  }
+  static std::vector<Ref<SSTable>> FilesOf(const TabletPart& part) {
     std::vector<Ref<SSTable>> files;
     if (const Ref<const GroupFiles>& changes = part.version->change_files()) {
       for (const GroupFiles::File& file : changes->files()) files.push_back(file.table);
     }
+    return files;
+  }
+  std::unique_ptr<ChangeCursor> CursorOf(const TabletPart& part) const {
     return std::make_unique<ChangeCursor>(
-        lists, files,
+        ListsOf(part), FilesOf(part),
         ChangeCursor::Options{
             .rows = part.rows, .after = part.after, .through = through_, .since = Since()});
   }
