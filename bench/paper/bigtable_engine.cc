@@ -37,6 +37,7 @@ bigtable::TableSchema Schema(const OpenOptions& options, const Spread& spread) {
   schema.locality_groups[std::string(kGroup)] = Group(options);
   schema.families["f"] = {.gc = bigtable::GcRule::MaxVersions(1)};
   if (spread.tablets != 0) schema.split.tablet_size = 0;
+  if (options.keeps_changes) schema.changes.retention = absl::Hours(24);
   return schema;
 }
 
@@ -97,6 +98,18 @@ class BigtableFollower final : public Follower {
 
  private:
   const std::unique_ptr<bigtable::Database> database_;
+};
+
+class BigtableReplica final : public Replica {
+ public:
+  explicit BigtableReplica(std::unique_ptr<bigtable::Follower> follower)
+      : follower_(std::move(follower)) {}
+
+  absl::Status CatchUp() override { return follower_->CatchUp(); }
+  absl::Duration Lag() override { return follower_->Statistics().lag; }
+
+ private:
+  const std::unique_ptr<bigtable::Follower> follower_;
 };
 
 class BigtableWrites final : public Loader {
@@ -197,6 +210,20 @@ class Bigtable final : public Engine {
     auto opened = bigtable::Database::Open(options_.directory, options);
     if (!opened.ok()) return opened.status();
     return std::make_unique<BigtableFollower>(*std::move(opened));
+  }
+  absl::StatusOr<uint64_t> CountChanges() override {
+    bigtable::ChangeStream stream = table_->ReadChanges({.since = absl::InfinitePast()});
+    uint64_t count = 0;
+    while (stream.Next()) ++count;
+    if (!stream.status().ok()) return stream.status();
+    return count;
+  }
+  absl::StatusOr<std::unique_ptr<Replica>> Replicate(const std::string& directory) override {
+    bigtable::FollowerOptions options;
+    options.database.memory_budget = options_.memory_limit;
+    auto opened = bigtable::Follower::Open(directory, database_.get(), options);
+    if (!opened.ok()) return opened.status();
+    return std::make_unique<BigtableReplica>(*std::move(opened));
   }
   std::unique_ptr<Loader> NewLoader(Load load, const std::string& directory, int threads) override {
     if (load == Load::kWrites) return std::make_unique<BigtableWrites>(database_.get(), table_);

@@ -40,6 +40,8 @@ struct OpenOptions {
   uint64_t memory_limit = 0;
   // The rows that it has or will have, with the keys of ../common/workload.h.
   uint64_t rows = 0;
+  // Every write is kept to be read again, in its order: Engine::CountChanges.
+  bool keeps_changes = false;
 };
 
 // Point reads. One thread at a time.
@@ -100,6 +102,15 @@ class Follower {
   virtual absl::StatusOr<std::string> Read(std::string_view key) = 0;
 };
 
+// A second database that becomes what another one is, by its changes. One thread at a time.
+class Replica {
+ public:
+  virtual ~Replica() = default;
+  // Until it has what the other one had at the call.
+  virtual absl::Status CatchUp() = 0;
+  virtual absl::Duration Lag() = 0;
+};
+
 // An open database. Readers and cursors must be destroyed before it. Thread-safe.
 class Engine {
  public:
@@ -122,6 +133,16 @@ class Engine {
   // `directory` is new: for files that the follower needs. It is destroyed before this.
   virtual absl::StatusOr<std::unique_ptr<Follower>> Follow(const std::string& /*directory*/) {
     return absl::UnimplementedError("the engine cannot be read beside a writer");
+  }
+
+  // With OpenOptions::keeps_changes: reads all of them, from the first on, and returns their
+  // number.
+  virtual absl::StatusOr<uint64_t> CountChanges() {
+    return absl::UnimplementedError("the engine keeps no changes");
+  }
+  // The same for a new database in the directory. It is destroyed before this.
+  virtual absl::StatusOr<std::unique_ptr<Replica>> Replicate(const std::string& /*directory*/) {
+    return absl::UnimplementedError("the engine has no followers");
   }
 
   // `directory` exists, for files, on the file system of the database. Uses up to `threads` threads

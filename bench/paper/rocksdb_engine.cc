@@ -17,6 +17,7 @@
 #include "peer_settings.h"
 #include "rocksdb/db.h"
 #include "rocksdb/sst_file_writer.h"
+#include "rocksdb/transaction_log.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/version.h"
 #include "rocksdb/write_batch.h"
@@ -177,7 +178,10 @@ class RocksDB final : public Engine {
  public:
   static absl::StatusOr<std::unique_ptr<Engine>> Open(const OpenOptions& options) {
     rocksdb::DB* db = nullptr;
-    const rocksdb::Status s = rocksdb::DB::Open(RocksDBSettings(options), options.directory, &db);
+    rocksdb::Options settings = RocksDBSettings(options);
+    // Logs are kept for this long, in an archive.
+    if (options.keeps_changes) settings.WAL_ttl_seconds = 24 * 60 * 60;
+    const rocksdb::Status s = rocksdb::DB::Open(settings, options.directory, &db);
     if (!s.ok()) return ToStatus(s);
     return absl::WrapUnique(new RocksDB(db, options));
   }
@@ -225,6 +229,26 @@ class RocksDB final : public Engine {
   std::unique_ptr<Loader> NewLoader(Load load, const std::string& directory, int threads) override {
     if (load == Load::kWrites) return std::make_unique<RocksDBWrites>(db_.get());
     return std::make_unique<RocksDBFiles>(db_.get(), directory, threads);
+  }
+  absl::StatusOr<uint64_t> CountChanges() override {
+    // Each change as its operations, as a reader needs them.
+    struct Counter final : rocksdb::WriteBatch::Handler {
+      rocksdb::Status PutCF(uint32_t /*family*/, const rocksdb::Slice& /*key*/,
+                            const rocksdb::Slice& /*value*/) override {
+        ++count;
+        return rocksdb::Status::OK();
+      }
+      uint64_t count = 0;
+    } counter;
+    std::unique_ptr<rocksdb::TransactionLogIterator> changes;
+    rocksdb::Status s = db_->GetUpdatesSince(0, &changes);
+    if (!s.ok()) return ToStatus(s);
+    for (; changes->Valid(); changes->Next()) {
+      const rocksdb::BatchResult batch = changes->GetBatch();
+      if (s = batch.writeBatchPtr->Iterate(&counter); !s.ok()) return ToStatus(s);
+    }
+    if (s = changes->status(); !s.ok()) return ToStatus(s);
+    return counter.count;
   }
   uint64_t MappedBytesWritten() override { return 0; }
 

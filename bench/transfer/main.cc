@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 
 #include "bulk_loads.h"
+#include "changes.h"
 #include "checkpoints.h"
 #include "common/flags.h"
 #include "common/machine.h"
@@ -27,10 +28,11 @@
 #include "refreshes.h"
 
 ABSL_FLAG(std::string, benchmarks, "",
-          "of checkpoints, bulk_loads, ingestions, refreshes, between commas; none: all");
+          "of checkpoints, bulk_loads, ingestions, refreshes, changes, between commas; none: all");
 ABSL_FLAG(bool, quick, false, "few rows, two seconds each");
 ABSL_FLAG(std::string, rows, "", "numbers of rows between commas, 1,000 to 100,000,000");
-ABSL_FLAG(uint64_t, value_size, 100, "of the rows of bulk loads, in bytes, 1 to 1,048,576");
+ABSL_FLAG(uint64_t, value_size, 100,
+          "of the rows of bulk loads and changes, in bytes, 1 to 1,048,576");
 ABSL_FLAG(uint64_t, threads, 2, "that sort and write files, 1 to 64");
 ABSL_FLAG(uint64_t, repeats, 0, "of each bulk load, of which the median is shown, 1 to 100");
 ABSL_FLAG(std::string, engines, "", "of bigtable, rocksdb, between commas; none: both");
@@ -250,6 +252,70 @@ absl::Status RunRefreshes(const Settings& settings) {
   return absl::OkStatus();
 }
 
+absl::Status RunChanges(const Settings& settings) {
+  const absl::StatusOr<std::vector<uint64_t>> rows =
+      RowsOr({settings.quick ? uint64_t{100'000} : uint64_t{1'000'000}});
+  if (!rows.ok()) return rows.status();
+  const uint64_t value_size = absl::GetFlag(FLAGS_value_size);
+  if (absl::Status s = CheckRange("value_size", value_size, 1, 1 << 20); !s.ok()) return s;
+  uint64_t repeats = absl::GetFlag(FLAGS_repeats);
+  if (repeats == 0) repeats = settings.quick ? 1 : 3;
+  if (absl::Status s = CheckRange("repeats", repeats, 1, 100); !s.ok()) return s;
+  Table table({"rows", "engine", "writes/s without", "CPU, us", "with", "CPU, us", "reads/s",
+               "follower: applies/s", "writes/s beside it", "lag, ms", "longest, ms"});
+  for (const uint64_t n : *rows) {
+    std::map<std::string, std::vector<ChangesResult>> results;
+    for (uint64_t i = 0; i < repeats; ++i) {
+      for (const std::string& name : settings.engines) {
+        const absl::StatusOr<ChangesResult> result =
+            MeasureChanges({.engine = *BuiltEngine(name),
+                            .directory = absl::GetFlag(FLAGS_directory),
+                            .rows = n,
+                            .value_size = value_size,
+                            .memory_limit = settings.memory << 20});
+        if (!result.ok()) return result.status();
+        results[name].push_back(*result);
+      }
+    }
+    const auto count = static_cast<double>(n);
+    for (const std::string& name : settings.engines) {
+      // Each figure by itself.
+      const auto median = [&](auto get) {
+        std::vector<absl::Duration> all;
+        for (const ChangesResult& result : results[name]) all.push_back(get(result));
+        std::sort(all.begin(), all.end());
+        return all[all.size() / 2];
+      };
+      const auto rate = [&](absl::Duration time) {
+        return absl::StrFormat("%.0f", count / absl::ToDoubleSeconds(time));
+      };
+      const auto each = [&](absl::Duration time) {
+        return absl::StrFormat("%.2f", absl::ToDoubleMicroseconds(time) / count);
+      };
+      std::vector<std::string> line = {absl::StrFormat("%d", n),
+                                       name,
+                                       rate(median([](const auto& r) { return r.without.time; })),
+                                       each(median([](const auto& r) { return r.without.cpu; })),
+                                       rate(median([](const auto& r) { return r.with.time; })),
+                                       each(median([](const auto& r) { return r.with.cpu; })),
+                                       rate(median([](const auto& r) { return r.read; }))};
+      if (results[name].front().catch_up.has_value()) {
+        line.push_back(rate(median([](const auto& r) { return *r.catch_up; })));
+        line.push_back(rate(median([](const auto& r) { return *r.lag_writes; })));
+        line.push_back(Milliseconds(median([](const auto& r) { return *r.lag; })));
+        line.push_back(Milliseconds(median([](const auto& r) { return *r.longest_lag; })));
+      } else {
+        line.resize(11, "-");
+      }
+      table.Add(std::move(line));
+    }
+  }
+  std::cout << "Changes of a table: writes of " << value_size
+            << " bytes in random order without and with a change stream, and a follower\n\n"
+            << table.Text() << "\n";
+  return absl::OkStatus();
+}
+
 absl::Status Run() {
   Settings settings;
   settings.quick = absl::GetFlag(FLAGS_quick);
@@ -265,13 +331,14 @@ absl::Status Run() {
   if (absl::Status s = CheckRange("memory", settings.memory, 16, 1 << 20); !s.ok()) return s;
   const absl::StatusOr<std::vector<std::string>> benchmarks =
       Names("benchmarks", absl::GetFlag(FLAGS_benchmarks),
-            {"checkpoints", "bulk_loads", "ingestions", "refreshes"}, "a benchmark");
+            {"checkpoints", "bulk_loads", "ingestions", "refreshes", "changes"}, "a benchmark");
   if (!benchmarks.ok()) return benchmarks.status();
   for (const std::string& name : *benchmarks) {
     const absl::Status s = name == "checkpoints"  ? RunCheckpoints(settings)
                            : name == "bulk_loads" ? RunBulkLoads(settings)
                            : name == "ingestions" ? RunIngestions(settings)
-                                                  : RunRefreshes(settings);
+                           : name == "refreshes"  ? RunRefreshes(settings)
+                                                  : RunChanges(settings);
     if (!s.ok()) return s;
   }
   std::cout << settings.memory << " MiB of memory\n" << DescribeMachine() << "\n";
