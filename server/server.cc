@@ -376,6 +376,7 @@ absl::Status Server::ServeStatus() {
                                                     .monitor = &monitor_,
                                                     .health = health_.get(),
                                                     .streams = &data_->streams(),
+                                                    .change_streams = &data_->change_streams(),
                                                     .resumption = &resumption_,
                                                     .admission = admission_.get(),
                                                     .acceptor = acceptor_.get(),

@@ -26,8 +26,8 @@ class Tables {
   absl::StatusOr<admin::ListTablesResponse> List(const admin::ListTablesRequest& request) const;
   absl::StatusOr<admin::Table> Get(const admin::GetTableRequest& request) const;
   // Changes the protection from deletion.
-  absl::StatusOr<google::longrunning::Operation> Update(
-      const admin::UpdateTableRequest& request, const CallOptions& options) const;
+  absl::StatusOr<google::longrunning::Operation> Update(const admin::UpdateTableRequest& request,
+                                                        const CallOptions& options) const;
   // FAILED_PRECONDITION: the table is protected.
   absl::Status Delete(const admin::DeleteTableRequest& request, const CallOptions& options) const;
   // A table that is protected from deletion is not protected from this, as it is not from mutations

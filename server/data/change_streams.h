@@ -21,7 +21,7 @@ class ChangeStreams {
 
   // Bytes of changes that a stream may hold while its client does not read, and of the message that
   // is made of them.
-  static constexpr size_t kMemoryOfOne = 4 << 20;
+  static constexpr size_t kMemoryOfOne = 2 << 20;
   // Each looks for changes many times a second.
   static constexpr size_t kMost = 100;
 

@@ -111,6 +111,19 @@ std::string StreamsOf(const Streams& streams) {
          line("holding", streams.holding());
 }
 
+std::string ChangeStreamsOf(const ChangeStreams& streams) {
+  std::string text =
+      Gauge("change_streams", "ReadChangeStream calls under way.", streams.open()) +
+      Gauge("change_stream_limit", "The most that may be.", streams.most()) +
+      Head("refused_change_streams_total", "counter", "ReadChangeStream calls that were refused.");
+  const ChangeStreams::Counts counts = streams.refused();
+  for (size_t i = 0; i < counts.size(); ++i) {
+    text += Cat("bigtable_grpc_refused_change_streams_total{reason=\"",
+                ChangeStreams::kReasonNames[i], "\"} ", counts[i], "\n");
+  }
+  return text;
+}
+
 std::string RequestsOf(const Admission& admission) {
   const auto bytes = [](std::string_view state, uint64_t count) {
     return Cat("bigtable_grpc_requests_in_memory_bytes{state=\"", state, "\"} ", count, "\n");
@@ -170,6 +183,7 @@ std::string MetricsText(const StatusSource& source) {
   text += Bytes(counts, "response_bytes_total", "Bytes of responses, before compression.",
                 &MethodCounts::response_bytes);
   text += StreamsOf(*source.streams);
+  text += ChangeStreamsOf(*source.change_streams);
   text += RequestsOf(*source.admission);
   text += Gauge("threads", "Threads of the process.", use.threads);
   const Health::State health = source.health->Check();

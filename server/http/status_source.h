@@ -11,6 +11,7 @@
 #include "server/admin/resumption.h"
 #include "server/calls/admission.h"
 #include "server/connections/acceptor.h"
+#include "server/data/change_streams.h"
 #include "server/data/streams.h"
 #include "server/health.h"
 #include "server/monitor/monitor.h"
@@ -23,6 +24,7 @@ struct StatusSource {
   const Monitor* monitor = nullptr;
   const Health* health = nullptr;
   const Streams* streams = nullptr;
+  const ChangeStreams* change_streams = nullptr;
   Resumption* resumption = nullptr;
   const Admission* admission = nullptr;
   Acceptor* acceptor = nullptr;

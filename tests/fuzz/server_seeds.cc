@@ -133,6 +133,17 @@ void AddDataCalls(Seeds* seeds) {
   add("clients", {{"PingAndWarm", "name: 'projects/p/instances/first1' app_profile_id: 'default'"},
                   {"GetClientConfiguration", "name: 'projects/p/instances/first1'"},
                   {"ReadChangeStream", OfTable("")}});
+  add("changes",
+      {{"UpdateTable",
+        "table { name: 'projects/p/instances/first1/tables/t' change_stream_config { "
+        "retention_period { seconds: 3600 } } } update_mask { paths: 'change_stream_config' }"},
+       {"MutateRow", write},
+       {"MutateRow", OfTable("row_key: 'b' mutations { delete_from_row {} }")},
+       {"GenerateInitialChangeStreamPartitions", OfTable("")},
+       {"ReadChangeStream", OfTable("start_time {} heartbeat_duration { seconds: 1 }")},
+       {"ReadChangeStream",
+        OfTable("partition { row_range { end_key_open: 'b' } } continuation_tokens { tokens { "
+                "partition { row_range { end_key_open: 'b' } } token: 'YWJj' } }")}});
   // Made of bytes: a MutateRow of a SetCell and a read, both with nothing that the input says.
   of["made"] = std::string("\x00\x00\x01\x03\x01\x00\x03\x00\x04\x00\x02\x00\x01\x02", 14);
 }

@@ -342,11 +342,11 @@ TEST_F(ChangeStreamsTest, WaitingStreamsHoldNoThreadsAndTooManyAreRefused) {
   options_.threads = 16;
   StartWithStream();
   const size_t most = server_->data().change_streams().most();
-  EXPECT_EQ(most, 4u) << "of 64 MiB";
+  EXPECT_EQ(most, 8u) << "of 64 MiB";
   std::vector<std::unique_ptr<OpenStream>> streams;
   for (size_t i = 0; i < most; ++i) streams.push_back(Open(Request()));
   ASSERT_TRUE(Eventually([&] { return open() == most; }));
-  EXPECT_THAT(Error(Request()), HasSubstr("8: there are 4 open change streams"));
+  EXPECT_THAT(Error(Request()), HasSubstr("8: there are 8 open change streams"));
   EXPECT_EQ(server_->data().change_streams().refused()[0], 1u);
   ASSERT_TRUE(Set("a", "1").ok());
   for (const auto& stream : streams) EXPECT_EQ(stream->ReadNext().data_change().row_key(), "a");

@@ -62,6 +62,8 @@ TEST_F(HttpTest, MetricsCountCallsByMethodAndCode) {
   EXPECT_THAT(metrics, HasSubstr(prefix + "response_bytes_total" + method("ReadRows") + "} " +
                                  std::to_string(response_bytes) + "\n"));
   EXPECT_THAT(metrics, HasSubstr(prefix + "streams{state=\"open\"} 0\n"));
+  EXPECT_THAT(metrics, HasSubstr(prefix + "change_streams 0\n"));
+  EXPECT_THAT(metrics, HasSubstr(prefix + "refused_change_streams_total{reason=\"too_many\"} 0\n"));
   EXPECT_THAT(metrics, HasSubstr(prefix + "healthy 1\n"));
   // The engine's.
   EXPECT_THAT(metrics, HasSubstr("\nbigtable_calls_total{table=\"t\",call=\"apply\"} 4\n"));

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "google/bigtable/v2/bigtable.pb.h"
 
 #include "fuzz/input.h"
@@ -43,6 +45,14 @@ std::vector<std::string_view> Cut(std::string_view bytes, size_t pieces) {
   return cut;
 }
 
+// A stream of changes without an end would wait for more of them.
+void EndStream(google::protobuf::Message* request, std::string* bytes) {
+  auto* const changes = dynamic_cast<google::bigtable::v2::ReadChangeStreamRequest*>(request);
+  if (changes == nullptr) return;
+  changes->mutable_end_time()->set_seconds(absl::ToUnixSeconds(absl::Now()) - 1);
+  *bytes = request->SerializePartialAsString();
+}
+
 // One input.
 class CallSequence {
  public:
@@ -68,6 +78,7 @@ class CallSequence {
       bytes = request->SerializePartialAsString();
     }
     const bool is_request = request->ParseFromString(bytes);
+    if (is_request) EndStream(request.get(), &bytes);
     const FuzzReply reply = server_.Call(method, Cut(bytes, 1 + ((form >> 1) & 7)));
     Show(method, *request, reply);
     CheckReply(method, is_request ? request.get() : nullptr, bytes, reply, server_.directory());

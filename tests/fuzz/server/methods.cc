@@ -41,6 +41,8 @@ constexpr FuzzMethod kDataMethods[] = {
     {kData, "ReadChangeStream", kTable, true},
     {kData, "ExecuteQuery", kInstance, true},
     {kData, "OpenTable", kTable, true},
+    {kData, "GenerateInitialChangeStreamPartitions", kTable, true},
+    {kTables, "UpdateTable", kTable},
 };
 
 constexpr FuzzMethod kAdminMethods[] = {

@@ -104,6 +104,43 @@ void CheckSamples(const FuzzReply& reply) {
   Require(!reply.messages.empty(), "there is an end");
 }
 
+void CheckPartitions(const FuzzReply& reply) {
+  std::string next;
+  for (const std::string& message : reply.messages) {
+    data::GenerateInitialChangeStreamPartitionsResponse response;
+    Require(response.ParseFromString(message), "a message is a partition");
+    const data::RowRange& rows = response.partition().row_range();
+    Require(rows.start_key_closed() == next, "a partition begins where another ends");
+    next = rows.end_key_open();
+    Require(next.empty() == (&message == &reply.messages.back()), "the last has no end");
+  }
+  Require(!reply.messages.empty(), "there is a partition");
+}
+
+// Each mutation is complete, and the last message says why the stream ends.
+void CheckChanges(const FuzzReply& reply) {
+  bool is_within = false;  // a mutation
+  for (const std::string& message : reply.messages) {
+    data::ReadChangeStreamResponse response;
+    Require(response.ParseFromString(message), "a message is a ReadChangeStreamResponse");
+    const bool is_last = &message == &reply.messages.back();
+    Require(response.has_close_stream() == is_last, "the stream is closed at its end");
+    if (response.has_data_change()) {
+      const auto& change = response.data_change();
+      Require(is_within || !change.row_key().empty(), "a mutation begins with its row");
+      Require(change.chunks_size() > 0, "it has something");
+      Require(change.done() == !change.token().empty(), "a whole one says where to go on");
+      is_within = !change.done();
+    } else {
+      Require(!is_within, "nothing else comes within a mutation");
+    }
+    const auto& close = response.close_stream();
+    Require(close.new_partitions_size() == close.continuation_tokens_size(), "one for each");
+    Require((close.status().code() == 0) == (close.new_partitions_size() == 0), "if it goes on");
+  }
+  Require(!reply.messages.empty(), "there is an end");
+}
+
 void CheckSuccess(const FuzzMethod& method, const google::protobuf::Message& request,
                   std::string_view bytes, const FuzzReply& reply, const std::string& directory) {
   if (method.name == "MutateRows") {
@@ -112,6 +149,8 @@ void CheckSuccess(const FuzzMethod& method, const google::protobuf::Message& req
   }
   if (method.name == "SampleRowKeys") return CheckSamples(reply);
   if (method.name == "ReadRows") return;
+  if (method.name == "GenerateInitialChangeStreamPartitions") return CheckPartitions(reply);
+  if (method.name == "ReadChangeStream") return CheckChanges(reply);
   Require(reply.messages.size() == 1, "a call that is no stream has one message");
   Require(method.NewResponse()->ParseFromString(reply.messages[0]), "which is its response");
 }

@@ -47,7 +47,13 @@ class RawClient {
 
 // A FeatureFlags message with reverse_scans, without which the emulator refuses them.
 const FEATURES = Buffer.from([0x08, 0x01]).toString('base64');
-const STREAMS = new Set(['readRows', 'mutateRows', 'sampleRowKeys']);
+const STREAMS = new Set([
+  'readRows',
+  'mutateRows',
+  'sampleRowKeys',
+  'generateInitialChangeStreamPartitions',
+  'readChangeStream',
+]);
 
 // The rows of ReadRowsResponses: [{key, cells: [{family, qualifier, timestamp, value, labels}]}],
 // with bytes as latin1. Checks what the comments of CellChunk in bigtable.proto require.
