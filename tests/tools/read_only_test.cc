@@ -3,7 +3,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -30,14 +33,44 @@ TEST(ReadOnlyTest, VerbsThatReadChangeNoByte) {
   const std::map<std::string, std::string> before = DatabaseFiles(shell);
   EXPECT_GT(before.size(), 5u);
   for (const std::string verb :
-       {"ls", "ls t", "read t", "lookup t r", "count t", "changes t", "changestream t", "export t out.csv",
-        "export t out.jsonl --resume position", "stats", "tablets t", "metadata", "verify",
-        "options", "sst --entries db/sst/*.sst", "log", "log --entries"}) {
+       {"ls", "ls t", "read t", "lookup t r", "count t", "changes t", "changestream t",
+        "export t out.csv", "export t out.jsonl --resume position", "stats", "tablets t",
+        "metadata", "verify", "options", "sst --entries db/sst/*.sst", "log", "log --entries"}) {
     shell.Output("bigtable " + verb);
     EXPECT_EQ(DatabaseFiles(shell), before) << verb;
   }
   shell.Output("bigtable set t r f:a=4");
   EXPECT_NE(DatabaseFiles(shell), before);
+}
+
+// Here this process is the program that writes.
+TEST(ReadOnlyTest, ChangesAreFollowedBesideTheirWriter) {
+  Shell shell;
+  shell.Output("bigtable createtable t families=f && bigtable changestream t 1h");
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database, shell.OpenDatabase());
+  ASSERT_OK_AND_ASSIGN(Table* const table, database->OpenTable("t"));
+  const auto write = [&](int row) {
+    ASSERT_OK(table->Apply(RowMutation("r" + std::to_string(row)).Set("f:", Timestamp(1), "v")));
+  };
+  const std::string rows = " --position p | sed -E 's/^[^ ]+ [0-9]+ row ([^:]*).*/\\1/'";
+  write(0);
+  EXPECT_EQ(shell.Output("bigtable changes t" + rows), "r0\n");
+  std::thread writer([&] {
+    for (int row = 1; row <= 20; ++row) {
+      absl::SleepFor(absl::Milliseconds(20));
+      write(row);
+      if (row == 10) {
+        ASSERT_OK(database->Flush("t"));
+      }
+    }
+  });
+  std::string expected;
+  for (int row = 1; row <= 20; ++row) expected += "r" + std::to_string(row) + "\n";
+  EXPECT_EQ(shell.Output("bigtable changes t --follow --limit 20" + rows), expected);
+  writer.join();
+  EXPECT_EQ(shell.Output("bigtable changes t" + rows), "");
+  write(21);
+  EXPECT_EQ(shell.Output("bigtable changes t" + rows), "r21\n");
 }
 
 // The program that has it is another one.
