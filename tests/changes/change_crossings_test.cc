@@ -312,6 +312,63 @@ TEST_F(ChangeCrossingsTest, AFollowedDatabaseGoesOnAfterRefresh) {
   EXPECT_EQ(Texts(&of_writer).size(), 6u);
 }
 
+TEST_F(ChangeCrossingsTest, AFollowerOfConcurrentWritersMissesNothing) {
+  DatabaseOptions options = Options();
+  options.tablet_servers = 2;
+  Open(options);
+  Table* const table = CreateTable("t", SchemaWith({"f"}));
+  ASSERT_OK(database_->SplitTablet("t", "m"));
+  ASSERT_OK(database_->MoveTablet("t", "a", 0));
+  ASSERT_OK(database_->MoveTablet("t", "z", 1));
+  constexpr int kWrites = 300;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; i < kWrites; ++i) {
+        WriteBatch batch;
+        if (writer != 0) batch.Apply(table, RowMutation(Cat("a", writer)).Set("f:", Cat(i)));
+        if (writer != 1) batch.Apply(table, RowMutation(Cat("z", writer)).Set("f:", Cat(i)));
+        EXPECT_OK(database_->Apply(batch));
+        if (writer == 0 && i % 100 == 50) {
+          EXPECT_OK(database_->Flush("t"));
+        }
+      }
+    });
+  }
+  DatabaseOptions follow = options;
+  follow.follow = true;
+  follow.follow_interval = absl::InfiniteDuration();
+  Table* const followed = OpenOther(kPath, follow);
+  std::string position;
+  Strings seen;
+  const auto read_on = [&] {
+    const absl::Status refreshed = other_->Refresh();
+    EXPECT_TRUE(refreshed.ok() || absl::IsUnavailable(refreshed)) << refreshed;
+    ChangeStream stream = followed->ReadChanges(position.empty() ? All() : From(position));
+    // Not always to the end.
+    for (int left = static_cast<int>(seen.size() % 7) * 40; left >= 0 && stream.Next(); --left) {
+      seen.push_back(Cat(stream.change().sequence, " ", Show(stream.change())));
+    }
+    EXPECT_OK(stream.status());
+    position = stream.Position();
+  };
+  for (int round = 0; round < 40; ++round) read_on();
+  for (std::thread& writer : writers) writer.join();
+  for (size_t before = 0, idle = 0; idle < 3; before = seen.size()) {
+    read_on();
+    idle = seen.size() == before ? idle + 1 : 0;
+  }
+  Strings all;
+  ChangeStream stream = table->ReadChanges(All());
+  while (stream.Next()) {
+    all.push_back(Cat(stream.change().sequence, " ", Show(stream.change())));
+  }
+  EXPECT_EQ(all.size(), size_t{4} * kWrites);
+  std::sort(all.begin(), all.end());
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(seen, all);
+}
+
 TEST_F(ChangeCrossingsTest, AReadOnlyDatabaseHasItsChanges) {
   Open();
   Table* const table = CreateTable("t", SchemaWith({"f"}));
