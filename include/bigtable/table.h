@@ -289,9 +289,9 @@ class BIGTABLE_EXPORT Table {
   [[nodiscard]] ChangeStream ReadChanges();
 
   // The position after the last change that the table has, even if the database has taken numbers
-  // since. So of a table in a checkpoint, or in a restored backup, it is a position in the original:
-  // a stream there goes on with the first change that the copy does not have. FailedPrecondition:
-  // the table has no change stream.
+  // since. So of a table in a checkpoint, or in a restored backup, it is a position in the
+  // original: a stream there goes on with the first change that the copy does not have.
+  // FailedPrecondition: the table has no change stream.
   absl::StatusOr<std::string> PositionOfCopy(const CallOptions& options = {});
   // Registers a reader of the table's changes, or moves it on: changes after `position`
   // (ChangeStream::Position()) are kept until the reader has moved on behind them, beyond the

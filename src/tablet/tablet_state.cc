@@ -82,7 +82,9 @@ bool MayHaveRowsOf(uint32_t group_id, const SSTableInfo& info, const RowRange& r
 TabletState HalfOf(const TabletState& tablet, const RowRange& rows) {
   TabletState half = tablet;
   half.rows = rows;
-  for (auto& [id, group] : half.groups) {
+  for (auto& entry : half.groups) {
+    const uint32_t id = entry.first;
+    GroupState& group = entry.second;
     std::erase_if(group.files,
                   [&](const TabletFile& file) { return !MayHaveRowsOf(id, file.info, rows); });
   }
