@@ -1,7 +1,10 @@
 // Callers that the data API admits, and what they may do.
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "absl/time/time.h"
+#include "grpcpp/client_context.h"
 #include "gtest/gtest.h"
 
 #include "server/options.h"
@@ -34,6 +37,42 @@ TEST_F(ServerCallersTest, AccessListsApplyToTheCaller) {
   ASSERT_OK(server_->database()->UpdateFamily("t", "f", {.access_list = "writers"}));
   EXPECT_TRUE(Set("r", "v", "0123456789abcdef").ok());
   EXPECT_EQ(Set("r", "v", "fedcba9876543210").error_code(), grpc::StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(ServerCallersTest, AChangeStreamIsForThoseWhoMayReadAllFamilies) {
+  ASSERT_OK(server_->database()->SetChangeStream("t", {.retention = absl::Hours(1)}));
+  ASSERT_OK(
+      server_->database()->SetAccessList("readers", {.readers = {"bob"}, .writers = {"ann"}}));
+  ASSERT_OK(server_->database()->UpdateFamily("t", "f", {.access_list = "readers"}));
+  ASSERT_TRUE(Set("r", "v", "0123456789abcdef").ok());
+  data::ReadChangeStreamRequest request;
+  request.set_table_name(kTable);
+  request.mutable_start_time()->set_seconds(0);
+  request.mutable_end_time()->set_seconds(1);
+  data::GenerateInitialChangeStreamPartitionsRequest partitions;
+  partitions.set_table_name(kTable);
+  const auto codes = [&](const std::string& authorization) {
+    const auto authorize = [&](grpc::ClientContext* context) {
+      if (!authorization.empty()) context->AddMetadata("authorization", authorization);
+    };
+    grpc::ClientContext read;
+    authorize(&read);
+    const auto changes = stub_->ReadChangeStream(&read, request);
+    for (data::ReadChangeStreamResponse response; changes->Read(&response);) {
+    }
+    grpc::ClientContext generate;
+    authorize(&generate);
+    const auto listed = stub_->GenerateInitialChangeStreamPartitions(&generate, partitions);
+    for (data::GenerateInitialChangeStreamPartitionsResponse response; listed->Read(&response);) {
+    }
+    return std::vector{changes->Finish().error_code(), listed->Finish().error_code()};
+  };
+  using Code = grpc::StatusCode;
+  EXPECT_EQ(codes(""), (std::vector{Code::UNAUTHENTICATED, Code::UNAUTHENTICATED}));
+  EXPECT_EQ(codes("Bearer 0123456789abcdef"),
+            (std::vector{Code::PERMISSION_DENIED, Code::PERMISSION_DENIED}))
+      << "she only writes";
+  EXPECT_EQ(codes("Bearer fedcba9876543210"), (std::vector{Code::OK, Code::OK}));
 }
 
 TEST(ServerOptionsTest, RefusesCallersOfOtherMachinesThatNeedNotSayWhoTheyAre) {
