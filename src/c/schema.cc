@@ -34,6 +34,7 @@ const char* FamilyText(const bigtable_schema* schema, std::string_view family,
 template <typename Map>
 std::vector<std::string> KeysOf(const Map& map) {
   std::vector<std::string> keys;
+  keys.reserve(map.size());
   for (const auto& [key, value] : map) keys.push_back(key);
   return keys;
 }
