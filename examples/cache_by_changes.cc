@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "absl/time/clock.h"
-#include "absl/time/time.h"
 
 #include "bigtable/bigtable.h"
 #include "bigtable/testing/in_memory_file_system.h"
@@ -17,11 +16,8 @@
 namespace {
 
 void Check(const absl::Status& status) {
-  if (status.ok()) return;
-  std::cerr << status << std::endl;
-  std::exit(EXIT_FAILURE);
+  if (!status.ok()) std::cerr << status << std::endl, std::exit(EXIT_FAILURE);
 }
-
 template <typename T>
 T Value(absl::StatusOr<T> result) {
   Check(result.status());
