@@ -29,14 +29,16 @@ std::vector<ObservedOperation> TableChange::Operations() const {
 class ChangeReader {
  public:
   ChangeReader(std::shared_ptr<TableBackend> table, ReadChangesOptions options)
-      : table_(std::move(table)), options_(std::move(options)) {
+      : table_(std::move(table)), options_(std::move(options)), deadline_(options_.deadline) {
     request_.limits = LimitsOf(options_);
     request_.rows = options_.rows;
     request_.since = options_.since;
     request_.ends_with_tablets = options_.ends_with_tablets;
     status_ = SetPosition();
     // A stream from the present begins when it is made.
-    if (status_.ok() && request_.position.parts.empty() && !options_.since.has_value()) Read();
+    if (status_.ok() && request_.position.parts.empty() && !options_.since.has_value()) {
+      Read(absl::InfiniteDuration());
+    }
   }
 
   bool Next(absl::Duration wait) {
@@ -49,7 +51,7 @@ class ChangeReader {
         return true;
       }
       if (!status_.ok() || has_ended()) return false;
-      Read();
+      if (!Read(wait)) return false;
       if (next_ < round_.changes.size() || !round_.has_caught_up || !status_.ok()) continue;
       if (!until.has_value()) until = SteadyTime::Now() + wait;
       const absl::Duration left = *until - SteadyTime::Now();
@@ -64,7 +66,9 @@ class ChangeReader {
 
   std::string Position() {
     // The first position is found by a read.
-    if (status_.ok() && !has_round_ && request_.position.parts.empty()) Read();
+    if (status_.ok() && !has_round_ && request_.position.parts.empty()) {
+      Read(absl::InfiniteDuration());
+    }
     const ChangePosition position = PositionNow();
     return position.parts.empty() ? "" : position.Encode();
   }
@@ -104,21 +108,26 @@ class ChangeReader {
     return absl::OkStatus();
   }
 
-  void Read() {
+  // False: a tablet was not served for as long as the caller waits, and then some seconds.
+  bool Read(absl::Duration wait) {
+    constexpr absl::Duration kMostBeyond = absl::Seconds(10);
     complete_through_ = CompleteThrough();
     if (has_round_) request_.position = round_.position;
+    request_.limits.deadline = std::min(deadline_, Deadline::In(wait + kMostBeyond));
     absl::StatusOr<ChangeRound> round = table_->ReadChanges(request_);
     if (!round.ok()) {
+      if (absl::IsDeadlineExceeded(round.status()) && !deadline_.has_passed()) return false;
       status_ = round.status();
-      return;
+      return true;
     }
     round_ = *std::move(round);
     has_round_ = true;
     next_ = 0;
-    if (!round_.has_ended) return;
+    if (!round_.has_ended) return true;
     for (const RowRange& rows : round_.tablets) {
       successors_.push_back({rows, round_.position.Within(rows).Encode()});
     }
+    return true;
   }
 
   ChangePosition PositionNow() const {
@@ -135,7 +144,8 @@ class ChangeReader {
 
   const std::shared_ptr<TableBackend> table_;
   const ReadChangesOptions options_;
-  ChangeRequest request_;  // of the present round
+  const Deadline deadline_;  // of the stream
+  ChangeRequest request_;    // of the present round
   ChangeRound round_;
   bool has_round_ = false;
   size_t next_ = 0;                                     // in the round's changes

@@ -26,6 +26,7 @@
 #include "backend/option_limits.h"
 #include "base/call_gate.h"
 #include "base/status.h"
+#include "base/steady_time.h"
 #include "base/strings.h"
 #include "changes/change_cursor.h"
 #include "changes/change_state.h"
@@ -146,7 +147,11 @@ class Round {
 
   // Does nothing if the tablet is superseded.
   absl::Status AddTablet(const HostedTablet& hosted, const RowRange& rows) {
+    // A change of families takes a turn among the writes of each server. If it is not known whether
+    // a schema was written, it lasts until Database::Resume.
+    constexpr absl::Duration kMostForFamilies = absl::Seconds(5);
     const CallLimits& limits = request_->limits;
+    const SteadyTime began = SteadyTime::Now();
     const DataPath* const path = hosted.host->data_path();
     const Tablet& tablet = *hosted.tablet;
     while (true) {
@@ -160,6 +165,10 @@ class Round {
       const bool is_current = path->BeginRead(tablet, *version, {.sequence = through_}, &spec) &&
                               !tablet.flags().stopped() && !version->layout().is_changing;
       if (!is_current) {
+        if (version->layout().is_changing && SteadyTime::Now() - began > kMostForFamilies) {
+          return absl::UnavailableError(
+              Cat("the families of table ", table_->name(), " are being changed"));
+        }
         absl::SleepFor(absl::Milliseconds(1));
         continue;
       }
