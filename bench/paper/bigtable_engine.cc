@@ -211,6 +211,12 @@ class Bigtable final : public Engine {
     if (!opened.ok()) return opened.status();
     return std::make_unique<BigtableFollower>(*std::move(opened));
   }
+  absl::Status Backup(const std::string& directory) override {
+    absl::StatusOr<std::unique_ptr<bigtable::BackupEngine>> engine =
+        bigtable::BackupEngine::Open(directory);
+    if (!engine.ok()) return engine.status();
+    return (*engine)->Create(database_.get()).status();
+  }
   absl::StatusOr<uint64_t> CountChanges() override {
     bigtable::ChangeStream stream = table_->ReadChanges({.since = absl::InfinitePast()});
     uint64_t count = 0;

@@ -130,6 +130,11 @@ class Engine {
     return absl::UnimplementedError("the engine has no checkpoints");
   }
 
+  // Adds a backup of the database, as it is now, to those in the directory.
+  virtual absl::Status Backup(const std::string& /*directory*/) {
+    return absl::UnimplementedError("the engine has no backups");
+  }
+
   // `directory` is new: for files that the follower needs. It is destroyed before this.
   virtual absl::StatusOr<std::unique_ptr<Follower>> Follow(const std::string& /*directory*/) {
     return absl::UnimplementedError("the engine cannot be read beside a writer");

@@ -18,6 +18,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/transaction_log.h"
+#include "rocksdb/utilities/backup_engine.h"
 #include "rocksdb/utilities/checkpoint.h"
 #include "rocksdb/version.h"
 #include "rocksdb/write_batch.h"
@@ -229,6 +230,13 @@ class RocksDB final : public Engine {
   std::unique_ptr<Loader> NewLoader(Load load, const std::string& directory, int threads) override {
     if (load == Load::kWrites) return std::make_unique<RocksDBWrites>(db_.get());
     return std::make_unique<RocksDBFiles>(db_.get(), directory, threads);
+  }
+  absl::Status Backup(const std::string& directory) override {
+    rocksdb::BackupEngine* opened = nullptr;
+    const rocksdb::Status s = rocksdb::BackupEngine::Open(
+        rocksdb::Env::Default(), rocksdb::BackupEngineOptions(directory), &opened);
+    const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
+    return ToStatus(s.ok() ? engine->CreateNewBackup(db_.get()) : s);
   }
   absl::StatusOr<uint64_t> CountChanges() override {
     // Each change as its operations, as a reader needs them.

@@ -16,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 
+#include "backups.h"
 #include "bulk_loads.h"
 #include "changes.h"
 #include "checkpoints.h"
@@ -28,7 +29,8 @@
 #include "refreshes.h"
 
 ABSL_FLAG(std::string, benchmarks, "",
-          "of checkpoints, bulk_loads, ingestions, refreshes, changes, between commas; none: all");
+          "of checkpoints, bulk_loads, ingestions, refreshes, changes, backups, between commas; "
+          "none: all");
 ABSL_FLAG(bool, quick, false, "few rows, two seconds each");
 ABSL_FLAG(std::string, rows, "", "numbers of rows between commas, 1,000 to 100,000,000");
 ABSL_FLAG(uint64_t, value_size, 100,
@@ -252,6 +254,33 @@ absl::Status RunRefreshes(const Settings& settings) {
   return absl::OkStatus();
 }
 
+absl::Status RunBackups(const Settings& settings) {
+  const absl::StatusOr<std::vector<uint64_t>> rows =
+      RowsOr({settings.quick ? uint64_t{100'000} : uint64_t{1'000'000}});
+  if (!rows.ok()) return rows.status();
+  Table table({"rows", "engine", "first, s", "MB", "tenth, s", "MB"});
+  for (const uint64_t n : *rows) {
+    for (const std::string& name : settings.engines) {
+      const absl::StatusOr<BackupsResult> result =
+          MeasureBackups({.engine = *BuiltEngine(name),
+                          .directory = absl::GetFlag(FLAGS_directory),
+                          .rows = n,
+                          .memory_limit = settings.memory << 20});
+      if (!result.ok()) return result.status();
+      std::vector<std::string> line = {absl::StrFormat("%d", n), name};
+      for (const BackupsResult::Backup& backup : {result->first, result->tenth}) {
+        line.push_back(absl::StrFormat("%.2f", absl::ToDoubleSeconds(backup.time)));
+        line.push_back(absl::StrFormat("%.1f", static_cast<double>(backup.bytes) / 1e6));
+      }
+      table.Add(std::move(line));
+    }
+  }
+  std::cout << "Backups of rows of a kilobyte; before each but the first, a hundredth of the rows "
+               "is written again\n\n"
+            << table.Text() << "\n";
+  return absl::OkStatus();
+}
+
 absl::Status RunChanges(const Settings& settings) {
   const absl::StatusOr<std::vector<uint64_t>> rows =
       RowsOr({settings.quick ? uint64_t{100'000} : uint64_t{1'000'000}});
@@ -331,14 +360,16 @@ absl::Status Run() {
   if (absl::Status s = CheckRange("memory", settings.memory, 16, 1 << 20); !s.ok()) return s;
   const absl::StatusOr<std::vector<std::string>> benchmarks =
       Names("benchmarks", absl::GetFlag(FLAGS_benchmarks),
-            {"checkpoints", "bulk_loads", "ingestions", "refreshes", "changes"}, "a benchmark");
+            {"checkpoints", "bulk_loads", "ingestions", "refreshes", "changes", "backups"},
+            "a benchmark");
   if (!benchmarks.ok()) return benchmarks.status();
   for (const std::string& name : *benchmarks) {
     const absl::Status s = name == "checkpoints"  ? RunCheckpoints(settings)
                            : name == "bulk_loads" ? RunBulkLoads(settings)
                            : name == "ingestions" ? RunIngestions(settings)
                            : name == "refreshes"  ? RunRefreshes(settings)
-                                                  : RunChanges(settings);
+                           : name == "changes"    ? RunChanges(settings)
+                                                  : RunBackups(settings);
     if (!s.ok()) return s;
   }
   std::cout << settings.memory << " MiB of memory\n" << DescribeMachine() << "\n";
