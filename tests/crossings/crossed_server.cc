@@ -82,7 +82,8 @@ class ServerParts {
                                        .response_params = params_.get(),
                                        .errors = &errors_,
                                        .monitor = &monitor_};
-    data_ = std::make_unique<server::DataService>(parts, &tables_, &authentication_, kStreams);
+    data_ = std::make_unique<server::DataService>(parts, &tables_, &authentication_, kStreams,
+                                                  kStreams);
     builder.RegisterService(data_.get());
     int port = 0;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
