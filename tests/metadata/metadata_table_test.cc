@@ -306,7 +306,7 @@ class MetadataChangesTest : public MetadataTableTest {
     const TabletState right = State(right_begin);
     std::vector<uint64_t> shared;
     return metadata_.MergeTablets({kTable, left.rows.end()}, {kTable, right.rows.end()},
-                                  MergedState(left, right, &shared));
+                                  *MergedState(left, right, &shared));
   }
   void PutRow(const RowRange& rows, std::string_view mark = "") {
     const std::string key = MetadataRow({kTable, rows.end()});

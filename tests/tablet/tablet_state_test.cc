@@ -67,7 +67,7 @@ TEST(MergedStateTest, HasTheRowsAndFilesOfBothAndTheLaterRedoPointAndTime) {
     const TabletState right = Tablet(RowRange::RightOpen("m", "t"), {File(20, 3)},
                                      left_is_later ? early : late, left_is_later ? 3 : 9);
     std::vector<uint64_t> shared;
-    const TabletState merged = MergedState(left, right, &shared);
+    const TabletState merged = *MergedState(left, right, &shared);
     EXPECT_EQ(merged.rows, RowRange::RightOpen("b", "t"));
     EXPECT_EQ(Files(merged, 1), "3@20 1@10 2@30");
     EXPECT_EQ(merged.groups.at(1).redo, late);
@@ -81,7 +81,7 @@ TEST(MergedStateTest, HasAFileOfBothOnce) {
       Tablet(RowRange::RightOpen("", "m"), {File(10, 1), File(10, 2), File(30, 3)}, {}, 0);
   const TabletState right = Tablet(RowRange::StartingAt("m"), {File(10, 2), File(30, 3)}, {}, 0);
   std::vector<uint64_t> shared;
-  const TabletState merged = MergedState(left, right, &shared);
+  const TabletState merged = *MergedState(left, right, &shared);
   EXPECT_EQ(merged.rows, RowRange::All());
   EXPECT_EQ(Files(merged, 1), "2@10 3@30 1@10");
   EXPECT_EQ(shared, (std::vector<uint64_t>{2, 3}));
@@ -92,7 +92,7 @@ TEST(MergedStateTest, HasTheGroupsOfEither) {
   left.groups[2] = {{7, "server-1", 7}, {File(20, 2)}};
   std::vector<uint64_t> shared;
   const TabletState merged =
-      MergedState(left, Tablet(RowRange::StartingAt("m"), {}, {}, 0), &shared);
+      *MergedState(left, Tablet(RowRange::StartingAt("m"), {}, {}, 0), &shared);
   EXPECT_EQ(Files(merged, 1), "1@10");
   EXPECT_EQ(Files(merged, 2), "2@20");
   EXPECT_EQ(merged.groups.at(2).redo.sequence, 7u);
