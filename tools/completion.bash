@@ -2,7 +2,7 @@
 _bigtable() {
   local verbs='createtable createfamily setgcpolicy ls deletetable deletefamily set addtocell
     deleterow deletecolumn deleteallrows droprowrange lookup read count changestream changes import ingest export
-    tablets metadata split merge move stats compact resume checkpoint backup backups restore restoretable repair sst verify log options'
+    tablets metadata split merge move stats compact resume checkpoint backup backups restore restoretable follow promote repair sst verify log options'
   local word=${COMP_WORDS[COMP_CWORD]} verb='' words=0 i place=() server=$BIGTABLE_SERVER
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -25,7 +25,7 @@ _bigtable() {
       --tls | --plaintext | --google)
         place+=("${COMP_WORDS[i]}")
         ;;
-      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep | --keep-for | --target | --max-bytes | --since | --position | --limit)
+      --retry-for | --resume | --interval | --count | --row | --description | --verify | --delete | --keep | --keep-for | --target | --max-bytes | --since | --position | --limit | --every | --tables)
         ((++i))
         ;;
       -*) ;;
@@ -38,7 +38,7 @@ _bigtable() {
     mapfile -t COMPREPLY < <(compgen -W '--help --version --directory --plugin --json --escapes --quiet
       --server --project --instance --app-profile --tls --root-certificates --client-certificate
       --client-key --token-file --plaintext --google --retry-for --resume --interval --count
-      --prometheus --entries --row --verify --description --delete --keep --keep-for --expired --target --oldest --move --trust --max-bytes --since --follow --position --limit' -- "$word")
+      --prometheus --entries --row --verify --description --delete --keep --keep-for --expired --target --oldest --move --trust --max-bytes --since --follow --position --limit --every --once --tables --no-fence' -- "$word")
     return
   fi
   case ${COMP_WORDS[COMP_CWORD - 1]} in
@@ -48,13 +48,16 @@ _bigtable() {
       return
       ;;
     -s | --server | --project | --instance | --app-profile | --retry-for | --interval | --count | \
-      --row | --max-bytes | --since | --limit)
+      --row | --max-bytes | --since | --limit | --every | --tables)
       return
       ;;
   esac
   case $verb:$words in
     :*)
       mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$word")
+      ;;
+    follow:[01] | promote:[01])
+      mapfile -t COMPREPLY < <(compgen -d -- "$word")
       ;;
     sst:* | ingest:[1-9]* | import:1 | export:1)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -6,7 +6,7 @@ std::vector<Verb> AllVerbs() {
   std::vector<Verb> all;
   for (const auto& group :
        {TableVerbs(), CellVerbs(), ReadVerbs(), ChangeVerbs(), TransferVerbs(), TabletVerbs(),
-        OperateVerbs(), BackupVerbs(), RepairVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
+        OperateVerbs(), BackupVerbs(), FollowVerbs(), RepairVerbs(), SSTableVerbs(), LogVerbs(), OptionVerbs()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

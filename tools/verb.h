@@ -57,6 +57,7 @@ std::vector<Verb> ChangeVerbs();    // changes.cc
 std::vector<Verb> TransferVerbs();  // transfer.cc
 std::vector<Verb> OperateVerbs();   // operate.cc
 std::vector<Verb> BackupVerbs();    // backup.cc
+std::vector<Verb> FollowVerbs();    // follow.cc
 std::vector<Verb> RepairVerbs();    // repair.cc
 std::vector<Verb> TabletVerbs();    // tablets.cc
 std::vector<Verb> SSTableVerbs();   // sst.cc

@@ -63,6 +63,8 @@ typedef struct bigtable_database bigtable_database;
 typedef struct bigtable_error bigtable_error;
 typedef struct bigtable_family_changes bigtable_family_changes;
 typedef struct bigtable_filter bigtable_filter;
+typedef struct bigtable_follower bigtable_follower;
+typedef struct bigtable_follower_options bigtable_follower_options;
 typedef struct bigtable_gc_rule bigtable_gc_rule;
 typedef struct bigtable_locality_group bigtable_locality_group;
 typedef struct bigtable_memory_budget bigtable_memory_budget;
@@ -1269,6 +1271,71 @@ const char* bigtable_change_drop_end(const bigtable_change* change, size_t* size
 bigtable_schema* bigtable_change_get_schema(const bigtable_change* change);
 size_t bigtable_change_new_family_count(const bigtable_change* change);
 const char* bigtable_change_new_family(const bigtable_change* change, size_t index, size_t* size);
+
+// --- Followers (follower.h) ---
+
+// A database of its own that has what another one had a moment ago, and that can take over.
+
+// Like FollowerOptions.
+bigtable_follower_options* bigtable_follower_options_new(void);
+void bigtable_follower_options_free(bigtable_follower_options* options);
+// Of the follower's own database; they are copied. NULL: the defaults.
+void bigtable_follower_options_set_database(bigtable_follower_options* options,
+                                            const bigtable_options* database);
+// Follows this table, and others that are added. None: all with a change stream.
+bigtable_error* bigtable_follower_options_add_table(bigtable_follower_options* options,
+                                                    const char* table, size_t table_size);
+// How long it waits, with nothing to apply, before it looks again.
+void bigtable_follower_options_set_interval(bigtable_follower_options* options, int64_t micros);
+// The name under which it registers as a reader of changes: FollowerOptions::reader.
+bigtable_error* bigtable_follower_options_set_reader(bigtable_follower_options* options,
+                                                     const char* reader, size_t reader_size);
+
+// Opens or creates the follower's database in a directory, and begins to follow: Follower::Open.
+// `source` outlives the follower: a database of this process, or of another one, opened with
+// bigtable_options_set_follow. `options` may be NULL. Errors of Follower::Open, such as OutOfRange:
+// begin with a checkpoint. A follower can be used by several threads at a time, except to promote,
+// close or free it.
+bigtable_error* bigtable_follower_open(const char* path, size_t path_size,
+                                       bigtable_database* source,
+                                       const bigtable_follower_options* options,
+                                       bigtable_follower** follower);
+// Stops, and closes the follower's database, unless it was promoted. A second call returns NULL.
+// Does not free the handle.
+bigtable_error* bigtable_follower_close(bigtable_follower* follower);
+// Closes the follower if it is not closed or promoted.
+void bigtable_follower_free(bigtable_follower* follower);
+
+// The follower's database, to read from. It belongs to the follower: do not close or free it, and
+// do not use it after the follower was closed, promoted or freed.
+bigtable_database* bigtable_follower_database(bigtable_follower* follower);
+// Waits until it has everything that the other database had when the call began.
+bigtable_error* bigtable_follower_catch_up(bigtable_follower* follower,
+                                           const bigtable_call_options* options);
+
+// Since it was opened.
+uint64_t bigtable_follower_changes_applied(const bigtable_follower* follower);
+uint64_t bigtable_follower_bytes_applied(const bigtable_follower* follower);
+// It has everything that was committed before this time, in microseconds since 1970. INT64_MIN
+// before it has caught up for the first time.
+int64_t bigtable_follower_complete_through(const bigtable_follower* follower);
+// The time since then, in microseconds; INT64_MAX before.
+int64_t bigtable_follower_lag(const bigtable_follower* follower);
+// Why it does not go on: FollowerStatistics::status. NULL: it does.
+bigtable_error* bigtable_follower_status(const bigtable_follower* follower);
+
+// Ends following, and makes the follower's database one to be written, which the caller closes and
+// frees: Follower::Promote. `fence_directory` is that of the other database, which is fenced first;
+// if it is empty, whoever calls must see to it that nobody writes there. After an error it follows
+// as before. After success only bigtable_follower_close and bigtable_follower_free may be called.
+// FailedPrecondition: a process has the directory open for writing.
+bigtable_error* bigtable_follower_promote(bigtable_follower* follower, const char* fence_directory,
+                                          size_t fence_directory_size,
+                                          const bigtable_call_options* options,
+                                          bigtable_database** writer);
+// From here on no process opens the database in the directory for writing, until its file FENCED is
+// removed: FenceDatabase.
+bigtable_error* bigtable_fence_database(const char* directory, size_t directory_size);
 
 // --- Sizes, and deleting many rows (table.h) ---
 

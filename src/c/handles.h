@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,6 +22,7 @@
 #include "bigtable/compaction_filter.h"
 #include "bigtable/database.h"
 #include "bigtable/filter.h"
+#include "bigtable/follower.h"
 #include "bigtable/mutation_observer.h"
 #include "bigtable/options.h"
 #include "bigtable/quota.h"
@@ -102,6 +104,23 @@ struct bigtable_family_changes {
 
 struct bigtable_database {
   std::unique_ptr<bigtable::Database> database;
+};
+
+struct bigtable_follower_options {
+  bigtable::FollowerOptions options;
+};
+
+// `database` is that of the follower, which owns it until it is promoted.
+struct bigtable_follower {
+  explicit bigtable_follower(std::unique_ptr<bigtable::Follower> opened)
+      : follower(std::move(opened)),
+        database{std::unique_ptr<bigtable::Database>(follower->database())} {}
+  ~bigtable_follower() { database.database.release(); }
+  bigtable_follower(const bigtable_follower&) = delete;
+  bigtable_follower& operator=(const bigtable_follower&) = delete;
+
+  std::unique_ptr<bigtable::Follower> follower;
+  bigtable_database database;
 };
 
 struct bigtable_access_list {

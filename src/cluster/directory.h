@@ -7,6 +7,7 @@
 //   lockservice/root            the state of METADATA's root tablet (metadata/root_tablet.h)
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
 //   lockservice/access/LIST     which callers may access data (admission/access_list_store.h)
+//   lockservice/change_readers  registered readers of changes (change_readers.h)
 //   lockservice/servers/NAME    a tablet server that has a log (cluster/server_directory.h)
 //   log/NAME/                   its commit log (commitlog/)
 //   sorted/NAME-MASTER/         the sorted log, while its tablets are loaded (recovery/dead_log.h)

@@ -92,6 +92,9 @@
   DO(AStreamGoesOnAtAPosition)                          \
   DO(AStreamEndsWithItsTablet)                          \
   DO(AStreamIsOpenedForATableAndReturnsItsErrorAgain)   \
+  DO(AFollowerHasWhatTheOtherDatabaseHas)               \
+  DO(AFollowerIsPromotedAndFencesTheOtherDatabase)      \
+  DO(FunctionsOfFollowersRefuseNullPointers)            \
   DO(AnOperatorOfTheProgramMergesContributions)         \
   DO(AFailedRegistrationOfAnOperatorEndsItsContextOnce)
 

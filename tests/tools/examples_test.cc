@@ -67,6 +67,7 @@ void Prepare(Shell* shell) {
   // Not of a server.
   shell->Run("bigtable changestream orders 7d");
   shell->Run("bigtable backup store");
+  shell->Run("bigtable checkpoint standby && bigtable follow $BIGTABLE_DIRECTORY standby --once");
   auto writer = SSTableWriter::Create(shell->path() + "/pages.sst");
   ASSERT_TRUE(writer.ok()) << writer.status();
   ASSERT_TRUE((*writer)->Add({.row = "com.d", .family = "anchor", .value = "6"}).ok());
