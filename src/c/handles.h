@@ -115,7 +115,7 @@ struct bigtable_follower {
   explicit bigtable_follower(std::unique_ptr<bigtable::Follower> opened)
       : follower(std::move(opened)),
         database{std::unique_ptr<bigtable::Database>(follower->database())} {}
-  ~bigtable_follower() { database.database.release(); }
+  ~bigtable_follower() { (void)database.database.release(); }
   bigtable_follower(const bigtable_follower&) = delete;
   bigtable_follower& operator=(const bigtable_follower&) = delete;
 

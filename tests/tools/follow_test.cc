@@ -65,7 +65,7 @@ TEST_F(FollowTest, PrintsLinesUntilASignalEndsIt) {
   for (const char* signal : {"INT", "TERM"}) {
     // Shells start background commands with SIGINT ignored, timeout does not.
     const ProgramResult result = shell_.Run(std::string("timeout --preserve-status -s ") + signal +
-                                            " 3 bigtable follow db s --every 1");
+                                            " 2.5 bigtable follow db s --every 1");
     EXPECT_EQ(result.code, 0) << signal << result.err;
     EXPECT_GE(std::count(result.out.begin(), result.out.end(), '\n'), 2) << result.out;
   }
