@@ -93,6 +93,10 @@ absl::StatusOr<std::vector<std::string>> Replica::TablesOfSource(const CallLimit
   std::vector<std::string> with_streams;
   for (const std::string& name : names) {
     if (name == FollowerTable::kName) continue;
+    if (known_.contains(name)) {
+      with_streams.push_back(name);
+      continue;
+    }
     const absl::StatusOr<TableSchema> schema = source_->GetSchema(name, OptionsOf(limits));
     if (absl::IsNotFound(schema.status())) continue;  // deleted meanwhile
     BT_RETURN_IF_ERROR(schema.status());

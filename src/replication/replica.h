@@ -64,6 +64,8 @@ class Replica {
   absl::Status PassOnce(const CallLimits& limits);
   // Finds the tables to follow, and creates and deletes own ones.
   absl::Status FindTables(const CallLimits& limits);
+  // Those that are to be followed, and, of all that there are, those that were followed before: of
+  // a table whose stream was closed, the error of the next read says so.
   absl::StatusOr<std::vector<std::string>> TablesOfSource(const CallLimits& limits) const;
   absl::Status Begin(const std::string& name, const CallLimits& limits);
   // Where to begin with a table of which nothing is known.

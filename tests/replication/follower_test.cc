@@ -221,6 +221,18 @@ TEST_F(FollowerTest, SaysThatItCannotGoOn) {
                 follower_->CatchUp({.deadline = absl::Now() - absl::Seconds(1)}));
 }
 
+TEST_F(FollowerTest, KeepsATableWhoseStreamWasClosed) {
+  Open();
+  Table* const table = CreateTable("t", Schema({"f"}));
+  Set(table, "a", "f:", 1, "1");
+  Follow();
+  ASSERT_OK(follower_->CatchUp());
+  ASSERT_OK(database_->SetChangeStream("t", {}));
+  absl::SleepFor(absl::Milliseconds(1100));  // it looks for tables once a second
+  EXPECT_STATUS(kFailedPrecondition, "no change stream", follower_->CatchUp());
+  EXPECT_EQ(There("t"), "a f:@1=1\n");
+}
+
 TEST_F(FollowerTest, RegistersAsAReader) {
   Open();
   Table* const table = CreateTable("t", Schema({"f"}));
