@@ -139,11 +139,10 @@ absl::Status Replica::Begin(const std::string& name, const CallLimits& limits) {
   }
   BT_RETURN_IF_ERROR(own.status());
   BT_RETURN_IF_ERROR(own_->SetObservers(name, {}));
-  Followed followed{.feed = std::make_unique<ChangeFeed>(name, std::move(source), known->second),
-                    .own = *own};
-  BT_RETURN_IF_ERROR(SetFamilies(&followed));
-  tables_.insert_or_assign(name, std::move(followed));
-  return absl::OkStatus();
+  Followed& followed = tables_[name];  // after an error all are forgotten
+  followed.feed = std::make_unique<ChangeFeed>(name, std::move(source), known->second);
+  followed.own = *own;
+  return SetFamilies(&followed);
 }
 
 absl::StatusOr<ChangePosition> Replica::FirstPosition(const std::string& name, TableBackend* source,
