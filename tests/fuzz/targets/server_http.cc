@@ -21,6 +21,7 @@
 #include "server/calls/admission.h"
 #include "server/calls/authentication.h"
 #include "server/connections/acceptor.h"
+#include "server/data/change_streams.h"
 #include "server/data/streams.h"
 #include "server/health.h"
 #include "server/http/status_site.h"
@@ -73,6 +74,7 @@ class SitesToFuzz {
                            .monitor = &monitor_,
                            .health = health_.get(),
                            .streams = &streams_,
+                           .change_streams = &change_streams_,
                            .resumption = &resumption_,
                            .admission = &admission_,
                            .acceptor = acceptor_.get(),
@@ -92,6 +94,7 @@ class SitesToFuzz {
   std::unique_ptr<Database> database_;
   std::unique_ptr<Health> health_;
   Streams streams_{[] {}};
+  ChangeStreams change_streams_{4};
   Admission admission_{RequestLimits(16 << 20, 16)};
   std::unique_ptr<Acceptor> acceptor_;
   int resumed_ = 0;
