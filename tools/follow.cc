@@ -36,7 +36,13 @@ class EndSignals {
     sigaddset(&signals_, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   }
-  ~EndSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  // Those that have come meanwhile ask for what has been done: timeout sends one to the process and
+  // one to its group.
+  ~EndSignals() {
+    while (WaitFor(absl::ZeroDuration())) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
 

@@ -86,9 +86,9 @@ TEST_F(SchemaStoreTest, EveryCutOrGrownSchemaIsDataLossThatNamesTheTable) {
 
 TEST_F(SchemaStoreTest, ASchemaOfALaterVersionIsFailedPrecondition) {
   std::string bytes = Layout("web", 2).Encode();
-  bytes[0] = 11;
+  bytes[0] = 12;
   ASSERT_OK(session_->Write("schema/web", bytes));
-  EXPECT_STATUS(kFailedPrecondition, "version 11", store_.ReadAll());
+  EXPECT_STATUS(kFailedPrecondition, "version 12", store_.ReadAll());
 }
 
 TEST_F(SchemaStoreTest, ASchemaOfVersion1HasTheDefaultRuleOfSplits) {

@@ -166,9 +166,9 @@ class Schema:
     observers: Sequence[str] = ()
     """The names of registered observers, in call order."""
     split_rule: SplitRule | None = None
-    change_stream: ChangeStreamRule | None = None
     split_rows: Sequence[bytes] = ()
     """Rows that begin a tablet when the table is created."""
+    change_stream: ChangeStreamRule | None = None
 
     def _new_handle(self) -> Handle:
         handle = Handle(lib.bigtable_schema_new(), lib.bigtable_schema_free)
