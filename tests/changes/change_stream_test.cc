@@ -1,5 +1,6 @@
 // Change streams: what is in them, in which order, and from where on.
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
 
 #include "changes_fixture.h"
 #include "support/expect_status.h"
@@ -259,6 +261,40 @@ TEST_F(ChangeStreamTest, HasChangesOfFamilies) {
     }
   }
   EXPECT_EQ(rules, (std::vector{GcRule(), GcRule::MaxVersions(3), GcRule::MaxVersions(3)}));
+}
+
+// A change gets its number before it takes effect. A reader that looks between the two must not
+// take it for one that it has.
+TEST_F(ChangeStreamTest, WaitsForChangesThatHaveNumbersInAThread) {
+  FaultyFileSystem faulty(file_system_.get());
+  DatabaseOptions options = Options();
+  options.file_system = &faulty;
+  database_ = Database::Open(kPath, options).value();
+  Table* const table = CreateTable("t", SchemaWith({"f"}));
+  Set(table, "a", "f:", 1, "");
+  ASSERT_OK(database_->Flush("t"));
+  ChangeStream stream = table->ReadChanges();
+  const auto look_during = [&](const FileCallFilter& stalled, const std::function<void()>& call) {
+    faulty.StallCalls(stalled);
+    std::thread caller(call);
+    EXPECT_TRUE(faulty.WaitUntilStalled(1));
+    Strings texts;
+    std::thread reader([&] { texts = Texts(&stream); });
+    absl::SleepFor(absl::Milliseconds(100));
+    faulty.ReleaseCalls();
+    caller.join();
+    reader.join();
+    const Strings rest = Texts(&stream);
+    texts.insert(texts.end(), rest.begin(), rest.end());
+    return texts;
+  };
+  EXPECT_EQ(look_during({{FileCall::kLogSync}, "/log/metadata-"},
+                        [&] { EXPECT_OK(table->DropRowRange(RowRange::All())); }),
+            Strings{"drop [, ...)"});
+  EXPECT_EQ(look_during({{FileCall::kRenameFile}, "/lockservice/schema/"},
+                        [&] { EXPECT_OK(database_->AddFamily("t", "g", {})); }),
+            Strings{"families f g"});
+  database_.reset();
 }
 
 // --- What is kept ---
