@@ -21,6 +21,10 @@
 // The order. Sequence numbers ascend, and are those of snapshots: a snapshot sees exactly the
 // changes with numbers up to Snapshot::sequence().
 //
+// In a database that is read-only, or follows another one (DatabaseOptions::follow), this holds
+// within a tablet. A change of one tablet may come after one of another that has a larger number,
+// if it was being written when the state was taken.
+//
 // What is kept. Changes are kept for ChangeStreamRule::retention, within
 // ChangeStreamRule::max_bytes on disk. A position that is older gets OutOfRange, never a gap.
 //

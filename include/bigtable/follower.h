@@ -66,8 +66,8 @@ struct FollowerStatistics {
   absl::Time complete_through = absl::InfinitePast();
   // How much it is behind: the time since then.
   absl::Duration lag = absl::InfiniteDuration();
-  // Why it does not go on, or OK. Errors that may pass are tried again: Unavailable, and what the
-  // file systems say.
+  // OK, or why the last attempt has failed. Every error is tried again, after pauses of up to five
+  // seconds; OutOfRange and FailedPrecondition do not pass by themselves.
   absl::Status status;
 };
 

@@ -36,6 +36,7 @@
 #include "read/row_ranges.h"
 #include "routing/table_impl.h"
 #include "schema/mutation_format.h"
+#include "schema/schema_checks.h"
 #include "tablet/tablet.h"
 
 namespace bigtable {
@@ -49,16 +50,6 @@ struct TabletPart {
   ChangeState state;
   SequenceNumber after = 0;
 };
-
-absl::Status CheckReaderName(std::string_view name) {
-  constexpr size_t kMostBytes = 64;
-  const bool is_printable =
-      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~' && c != ':'; });
-  if (!name.empty() && name.size() <= kMostBytes && is_printable) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      Cat("the name of a reader of changes, ", Quoted(name),
-          ", must have 1 to 64 printable ASCII characters without space and colon"));
-}
 
 // The operations with the timestamps that the cells have got.
 std::string WithTimestamps(const LoggedChange& logged) {
@@ -419,7 +410,7 @@ absl::Status TableImpl::SetChangeReader(std::string_view reader,
   const CallGate::LongPass pass(&database->gate);
   if (!pass) return database->ClosedError();
   BT_RETURN_IF_ERROR(database->CheckWritable(limits));
-  BT_RETURN_IF_ERROR(CheckReaderName(reader));
+  BT_RETURN_IF_ERROR(CheckChangeReaderName(reader));
   std::optional<SequenceNumber> through;
   if (position.has_value()) {
     BT_ASSIGN_OR_RETURN(const ChangePosition decoded, ChangePosition::Decode(*position));

@@ -223,6 +223,10 @@ absl::Status CheckSplitRule(const SplitRule& rule) {
   return CheckRange<size_t>("prefix_length", rule.prefix_length, 0, RowMutation::kMaxRowSize);
 }
 
+absl::Status CheckChangeReaderName(std::string_view name) {
+  return CheckName("reader of changes", name);
+}
+
 absl::Status CheckChangeStreamRule(const ChangeStreamRule& rule) {
   constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
   constexpr absl::Duration kShortest = absl::Seconds(1);

@@ -43,6 +43,7 @@ absl::Status CheckPolicyIsKnown(std::string_view name, const LocalityGroup& grou
 absl::Status CheckObservers(const std::vector<std::string>& observers);
 absl::Status CheckSplitRule(const SplitRule& rule);
 absl::Status CheckChangeStreamRule(const ChangeStreamRule& rule);
+absl::Status CheckChangeReaderName(std::string_view name);
 
 }  // namespace bigtable
 
