@@ -3,20 +3,30 @@
 // but of a group of its own, kChangesGroupId: its rows are sequence numbers, not rows of the table.
 // Reads of the table never see it. Nothing merges it; it is dropped as a whole when it is too old.
 //
-// An entry for each change:
+// Changes that follow one another are packed together into an entry of about 16 KiB, a
+// chunk, so that a change costs little more than its bytes. An entry:
 //
-//   row        the sequence number, 8 bytes big-endian
-//   column     "c:", and "c:1", "c:2" ... for what does not fit into kMostPiece bytes
-//   timestamp  when it was committed; so SSTableInfo has the first and the last time
-//   value      the pieces, one after another, are:
+//   row        the sequence number of the last change of the chunk, 8 bytes big-endian: a search
+//              for what comes after a number finds the chunk that has it
+//   column     "c:", and "c:0", "c:1" ... of the pieces of a chunk above 128 MiB
+//   timestamp  the largest time of a change of the chunk
+//   value      1 byte: the version of the form, 1; then the changes:
 //
-//   +--------+---------------+------------+
-//   | batch  | row           | operations |      batch: 0, or the last number of the batch that the
-//   | varint | length, bytes |            |      change belongs to, minus its own number, plus 1
-//   +--------+---------------+------------+
+//   +----------+-----------------+--------+---------------+---------------+
+//   | number   | microseconds    | batch  | row           | operations    |
+//   | varint   | zigzag varint   | varint | length, bytes | length, bytes |
+//   +----------+-----------------+--------+---------------+---------------+
+//
+//   number        less that of the change before it in the chunk
+//   microseconds  when it was committed, less those of the change before it
+//   batch         0, or the last number of the batch that the change belongs to, minus its own
+//                 number, plus 1
+//
+// The first chunk of a file has one change. So the smallest and the largest number and time in
+// SSTableInfo are those of the changes.
 //
 // Worked example: the change 5 of the row "r", alone, which deletes the row, at microsecond 9:
-//   00 00 00 00 00 00 00 05 : c: @9   00 | 01 72 | 07
+//   00 00 00 00 00 00 00 05 : c: @9   01 | 05 | 12 | 00 | 01 72 | 01 07
 // (the zero bytes of the row are escaped in the key, as base/entry_key.h says).
 //
 // A tablet that was split shares the file with the other half, so it may have changes of rows
@@ -40,6 +50,7 @@
 #include "bigtable/row_range.h"
 #include "bigtable/schema.h"
 
+#include "base/coding.h"
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "memtable/change_list.h"
@@ -70,7 +81,8 @@ struct ChangeFileJob {
   absl::StatusOr<std::optional<SSTableInfo>> Write(const std::vector<Ref<Memtable>>& memtables,
                                                    SequenceNumber through = kMaxSequence) const;
 
-  // For tests: smaller pieces.
+  // For tests: smaller chunks and pieces.
+  size_t chunk_size = size_t{16} << 10;
   size_t most_piece = size_t{128} << 20;
 };
 
@@ -78,7 +90,8 @@ struct ChangeFileJob {
 std::vector<LoggedChange> InOrder(const ChangeList& list, SequenceNumber after,
                                   SequenceNumber through);
 
-// Reads a file of changes from the first one after a sequence number on. One thread.
+// Reads a file of changes from the first one after a sequence number on. One thread. Cost of a
+// change: decoding five numbers; its bytes are not copied unless its chunk is in pieces.
 class ChangeFileCursor {
  public:
   // `file` outlives this.
@@ -93,13 +106,18 @@ class ChangeFileCursor {
   const absl::Status& status() const { return status_; }
 
  private:
+  // Reads the chunk at the cursor, up to its first change.
+  void ReadChunk();
+  // Reads the next change of the chunk. If there is none, those of the next chunk follow.
   void Read();
   void Fail(const absl::Status& status);
 
   SSTableCursor cursor_;
+  std::string pieces_;  // the chunk, if it is in pieces: then the cursor is behind it
+  bool is_in_pieces_ = false;
+  Decoder chunk_{{}};  // what is left of the chunk
+  SequenceNumber last_of_chunk_ = 0;
   LoggedChange change_;
-  std::string scratch_;  // of the key
-  std::string value_;    // of the change: the cursor is behind it
   bool valid_ = false;
   absl::Status status_;
 };

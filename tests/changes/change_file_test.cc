@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "changes/change_cursor.h"
 #include "schema/mutation_format.h"
+#include "sstable/sstable_builder.h"
 #include "sstable/sstable_cursor.h"
 #include "support/expect_status.h"
 #include "support/read_mode.h"
@@ -113,26 +114,95 @@ TEST_F(ChangeFileTest, HasTheBytesOfTheWorkedExample) {
   AppendColumn(&key, "c", "");
   AppendTrailer(&key, 9, {5, 0}, EntryKind::kCell);
   EXPECT_EQ(cursor.key(), key);
-  EXPECT_EQ(cursor.value(), std::string("\0\1r\7", 4));
+  EXPECT_EQ(cursor.value(), std::string("\1\5\x12\0\1r\1\7", 8));
   cursor.Next();
   EXPECT_FALSE(cursor.valid());
 }
 
 TEST_F(ChangeFileTest, LongMutationsAreInPieces) {
   const std::string operations = "0123456789abcdefghijklmnopqrstuvwxyz";
-  for (size_t most = 1; most < operations.size() + 5; ++most) {
+  for (size_t most = 1; most < operations.size() + 10; ++most) {
     ChangeFileJob job = Job();
+    job.chunk_size = 1;
     job.most_piece = most;
     const auto file =
         WriteFile(job, {MemtableOf({Change(1, "a", operations), Change(2, "b", operations, 2)})});
     EXPECT_EQ(Read(*file), (Strings{"1/0@10 a=" + operations, "2/2@20 b=" + operations})) << most;
+    EXPECT_EQ(Read(*file, 1), (Strings{"2/2@20 b=" + operations})) << most;
     // What does not fit into the pieces that have names is in the last one.
     SSTableCursor cursor(file.get(), {});
     size_t pieces = 0;
     for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) ++pieces;
-    const size_t needed = (operations.size() + 3 + most - 1) / most;
+    const size_t needed = (operations.size() + 7 + most - 1) / most;
     EXPECT_EQ(pieces, 2 * std::min<size_t>(needed, 10)) << most;
   }
+}
+
+// However they are packed, they come back from where they are asked for, and the file's description
+// has the first and the last of them.
+TEST_F(ChangeFileTest, ChunksOfEverySizeHaveTheChanges) {
+  const std::string values(20, 'v');
+  std::vector<LoggedChange> changes;
+  Strings all;
+  for (SequenceNumber i = 1; i <= 12; ++i) {
+    changes.push_back(Change(3 * i, i % 2 == 0 ? "a" : "row",
+                             std::string_view(values).substr(7 * i % 20),
+                             i % 3 == 0 ? 3 * i + 3 : 0));
+    // Halves of a split that were merged have their times by turns.
+    changes.back().micros = static_cast<int64_t>(i % 4 == 0 ? i : 100 - i);
+    all.push_back(Show(changes.back()));
+  }
+  size_t most_entries = 0;
+  size_t least_entries = changes.size();
+  for (size_t chunk_size = 1; chunk_size < 300; ++chunk_size) {
+    ChangeFileJob job = Job();
+    job.chunk_size = chunk_size;
+    const auto file = WriteFile(job, {MemtableOf(changes)});
+    for (SequenceNumber after = 0; after <= 37; ++after) {
+      const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(after / 3, 12));
+      ASSERT_EQ(Read(*file, after), Strings(first, all.end())) << chunk_size << " " << after;
+    }
+    EXPECT_EQ(file->info().min_sequence, 3u);
+    EXPECT_EQ(file->info().max_sequence, 36u);
+    EXPECT_EQ(file->info().max_timestamp, 99);
+    most_entries = std::max<size_t>(most_entries, file->info().entries);
+    least_entries = std::min<size_t>(least_entries, file->info().entries);
+  }
+  EXPECT_EQ(most_entries, changes.size());
+  EXPECT_EQ(least_entries, 2u);  // the first change is by itself
+}
+
+TEST_F(ChangeFileTest, BadChunksAreErrors) {
+  std::string key;
+  AppendRowPrefix(&key, std::string("\0\0\0\0\0\0\0\5", 8));
+  AppendColumn(&key, "c", "");
+  AppendTrailer(&key, 9, {5, 0}, EntryKind::kCell);
+  const auto read = [&](const std::string& chunk) {
+    const uint64_t number = ++last_file_;
+    const std::string path = Cat("/", number, ".sst");
+    auto file = file_system_.NewWritableFile(path);
+    EXPECT_OK(file);
+    SSTableBuilder builder(*std::move(file), path, number, LocalityGroup());
+    EXPECT_OK(builder.Add(key, chunk));
+    const auto info = builder.Finish();
+    EXPECT_OK(info);
+    const Ref<SSTable> table = Open(*info);
+    ChangeFileCursor cursor(table.get());
+    cursor.SeekAfter(0);
+    EXPECT_EQ(cursor.valid(), cursor.status().ok());
+    while (cursor.valid()) cursor.Next();
+    return cursor.status();
+  };
+  const auto text = [](const char* bytes, size_t size) { return std::string(bytes, size); };
+  EXPECT_OK(read(text("\1\5\x12\0\1r\1\7", 8)));
+  EXPECT_STATUS(kFailedPrecondition, "format version 2", read(text("\2\5\x12\0\1r\1\7", 8)));
+  EXPECT_STATUS(kDataLoss, "empty", read(""));
+  EXPECT_STATUS(kDataLoss, "end with 5 end with 0", read("\1"));
+  EXPECT_STATUS(kDataLoss, "end with 5 end with 4", read(text("\1\4\x12\0\1r\1\7", 8)));
+  EXPECT_STATUS(kDataLoss, "after 0 cannot be decoded", read(text("\1\5\x12\0\1r\2\7", 8)));
+  EXPECT_STATUS(kDataLoss, "after 0 cannot be decoded", read(text("\1\5\x12\0\0\1\7", 7)));
+  EXPECT_STATUS(kDataLoss, "after 0 cannot be decoded", read(text("\1\0\x12\0\1r\1\7", 8)));
+  EXPECT_STATUS(kDataLoss, "after 5 cannot be decoded", read(text("\1\5\x12\0\1r\1\7\1", 9)));
 }
 
 TEST_F(ChangeFileTest, ListsWithoutOrderAreWrittenInOrder) {
