@@ -127,7 +127,7 @@ absl::Status Follow(Session& session, const Arguments& arguments) {
   TOOLS_ASSIGN_OR_RETURN(const int64_t every, arguments.Number("every", 1, 10));
   FollowerOptions options;
   options.tables = Split(arguments.Text("tables"), ',');
-  // If DIRECTORY was promoted, it would be taken for a checkpoint.
+  // Also where the follower that was promoted is on another machine.
   if (FileSystem::Posix()->FileExists(source_directory + "/FENCED")) {
     return absl::FailedPreconditionError(
         Cat(source_directory, " is fenced: a follower of it has become the writer; follow that"));

@@ -23,7 +23,8 @@
 // tables were created; or a checkpoint, or a restored backup, which must not be older than what the
 // change streams keep. Its own progress is in a table of its own, "bigtable.follower", which is
 // written together with the mutations. So a follower that ends at any moment goes on without loss
-// and without repetition.
+// and without repetition. A file FOLLOWER marks the directory, and stays in it: if the table is
+// gone, the follower was promoted, and follows nothing any more.
 #ifndef BIGTABLE_FOLLOWER_H_
 #define BIGTABLE_FOLLOWER_H_
 
@@ -46,7 +47,8 @@ namespace bigtable {
 
 // Plain value.
 struct FollowerOptions {
-  // Of the follower's own database. `durability`: what is lost of it is followed again.
+  // Of the follower's own database. `durability`: kBuffered or kSync; what is lost of it is
+  // followed again.
   DatabaseOptions database = {};
   // Empty: all tables with a change stream, also those that are created later.
   std::vector<std::string> tables = {};
@@ -91,8 +93,10 @@ class BIGTABLE_EXPORT Follower {
  public:
   // Opens or creates the follower's database in the directory, and begins to follow. `source`
   // outlives it. Errors of Database::Open; FailedPrecondition: a table of `source` has no change
-  // stream; OutOfRange: the directory is too old or empty, and the changes that it needs are not
-  // kept any more. NotFound: a table of `options.tables`.
+  // stream, or the directory is that of a follower that was promoted; OutOfRange: the directory is
+  // too old or empty, and the changes that it needs are not kept any more. NotFound: a table of
+  // `options.tables`. It can be called again after any error; if an empty directory is not what the
+  // follower can begin with, nothing is created.
   static absl::StatusOr<std::unique_ptr<Follower>> Open(std::string_view path, Database* source,
                                                         const FollowerOptions& options = {});
   // Close().
@@ -115,7 +119,8 @@ class BIGTABLE_EXPORT Follower {
   // nothing that was durable there is missing. Without, it has what CatchUp would give at that
   // moment, or, if the other database cannot be read any more, what it has. FailedPrecondition: a
   // process has the directory open for writing. After an error it follows as before, but what was
-  // fenced stays so.
+  // fenced stays so; it can be called again. After success everything that was followed is durable,
+  // and the directory is refused by Follower::Open.
   absl::StatusOr<std::unique_ptr<Database>> Promote(const PromoteOptions& options = {});
 
   // Stops, and closes the follower's database. A second call returns OK.

@@ -3,6 +3,7 @@
 //   LOCK                        held by the process that has the database open
 //   LOG, LOG.old                the info log (filesystem/file_log_sink.h)
 //   FENCED                      nobody may write to the database (open_directory.h)
+//   FOLLOWER                    it is that of a follower, or was (replication/follower_table.h)
 //   OPTIONS                     the options of the last opening (options/options_file.h)
 //   lockservice/root            the state of METADATA's root tablet (metadata/root_tablet.h)
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
@@ -32,6 +33,7 @@ class DatabaseDirectory {
   const std::string& path() const { return path_; }
   std::string lock_file() const { return path_ + "/LOCK"; }
   std::string fence_file() const { return path_ + "/FENCED"; }
+  std::string follower_file() const { return path_ + "/FOLLOWER"; }
   std::string options_file() const { return path_ + "/OPTIONS"; }
   std::string lock_service() const { return path_ + "/lockservice"; }
   std::string logs() const { return path_ + "/log"; }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/clock.h"
@@ -13,6 +15,7 @@
 #include "base/mutex.h"
 #include "base/start_thread.h"
 #include "base/status.h"
+#include "cluster/directory.h"
 #include "cluster/open_directory.h"
 #include "filesystem/posix_file_system.h"
 #include "replication/follower_table.h"
@@ -25,10 +28,11 @@ static_assert(HasCallOptions<PromoteOptions>);
 // The thread of a follower, which makes one pass after the other.
 class FollowerThread {
  public:
-  FollowerThread(std::unique_ptr<Database> own, Database* source, FollowerOptions options)
+  FollowerThread(std::unique_ptr<Database> own, const DatabaseDirectory& directory,
+                 Database* source, FollowerOptions options)
       : options_(std::move(options)),
         own_(std::move(own)),
-        replica_(source, own_.get(), &options_) {}
+        replica_(source, own_.get(), directory, options_.database.file_system, &options_) {}
   ~FollowerThread() { Close().IgnoreError(); }
 
   // The first pass only begins with the tables: what is wrong with them is an error of the opening.
@@ -74,11 +78,8 @@ class FollowerThread {
       BT_RETURN_IF_ERROR(FenceDatabase(options.fence_directory, options.file_system));
     }
     Stop();
-    absl::Status last = replica_.Pass(limits);
-    // The table of what is applied is of no use to a writer.
-    if (last.ok() || (!fences && limits.Check().ok())) {
-      last = own_->DeleteTable(FollowerTable::kName, {.deadline = limits.deadline.wall()});
-    }
+    absl::Status last = WasPromoted() ? absl::OkStatus() : replica_.Pass(limits);
+    if (last.ok() || (!fences && limits.Check().ok())) last = EndFollowing(options);
     if (!last.ok()) {
       BT_RETURN_IF_ERROR(Start());
       return last;
@@ -97,6 +98,22 @@ class FollowerThread {
     return !absl::IsOutOfRange(status) && !absl::IsFailedPrecondition(status) &&
            !absl::IsInvalidArgument(status) && !absl::IsNotFound(status) &&
            !absl::IsPermissionDenied(status);
+  }
+
+  // An earlier call of Promote has failed after it had deleted the table.
+  bool WasPromoted() const {
+    return absl::IsNotFound(own_->OpenTable(FollowerTable::kName).status());
+  }
+  // From here on nothing is followed again that a loss of power takes.
+  absl::Status EndFollowing(const PromoteOptions& promotion) {
+    const CallOptions limits{.deadline = promotion.deadline,
+                             .cancellation = promotion.cancellation};
+    if (options_.database.durability != Durability::kSync) {
+      BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, own_->ListTables(limits));
+      for (const std::string& name : names) BT_RETURN_IF_ERROR(own_->Flush(name, limits));
+    }
+    const absl::Status deleted = own_->DeleteTable(FollowerTable::kName, limits);
+    return absl::IsNotFound(deleted) ? absl::OkStatus() : deleted;
   }
 
   absl::Status Start() {
@@ -185,8 +202,23 @@ absl::StatusOr<std::unique_ptr<Follower>> Follower::Open(std::string_view path, 
                                           absl::FormatDuration(options.interval),
                                           ", and must be positive"));
   }
-  BT_ASSIGN_OR_RETURN(std::unique_ptr<Database> own, Database::Open(path, options.database));
-  auto thread = std::make_unique<FollowerThread>(std::move(own), source, options);
+  if (options.database.durability == Durability::kNone) {
+    return absl::InvalidArgumentError(
+        "FollowerOptions::database has durability kNone, and a follower needs a log: what it has "
+        "applied is written together with the mutations");
+  }
+  FollowerOptions checked = options;
+  if (checked.database.file_system == nullptr) checked.database.file_system = FileSystem::Posix();
+  const DatabaseDirectory directory(path);
+  // What cannot be followed leaves no empty database behind.
+  DatabaseOptions existing = checked.database;
+  existing.create_if_missing = false;
+  if (absl::IsNotFound(CheckDirectory(directory, existing))) {
+    BT_RETURN_IF_ERROR(Replica::CheckBeginsEmpty(source, checked));
+  }
+  BT_ASSIGN_OR_RETURN(std::unique_ptr<Database> own, Database::Open(path, checked.database));
+  auto thread =
+      std::make_unique<FollowerThread>(std::move(own), directory, source, std::move(checked));
   BT_RETURN_IF_ERROR(thread->Begin());
   return std::unique_ptr<Follower>(new Follower(std::move(thread)));
 }

@@ -1,5 +1,6 @@
 #include "replication/follower_table.h"
 
+#include <memory>
 #include <utility>
 
 #include "base/status.h"
@@ -10,13 +11,38 @@ namespace {
 
 constexpr std::string_view kApplied = "p:applied";
 
+// Writes the file, durably.
+absl::Status Mark(const DatabaseDirectory& directory, FileSystem* file_system) {
+  BT_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file,
+                      file_system->NewWritableFile(directory.follower_file()));
+  BT_RETURN_IF_ERROR(file->Append("This database is a follower, or was one and was promoted.\n"));
+  BT_RETURN_IF_ERROR(file->Sync());
+  BT_RETURN_IF_ERROR(file->Close());
+  return file_system->SyncDirectory(directory.path());
+}
+
 }  // namespace
 
-absl::StatusOr<FollowerTable> FollowerTable::Open(Database* database) {
-  TableSchema schema;
-  schema.families["p"] = {.gc = GcRule::MaxVersions(1)};
-  BT_ASSIGN_OR_RETURN(Table* const table, database->OpenOrCreateTable(kName, schema));
-  return FollowerTable(table);
+absl::StatusOr<FollowerTable> FollowerTable::Open(Database* database,
+                                                  const DatabaseDirectory& directory,
+                                                  FileSystem* file_system) {
+  const absl::Status marked = file_system->FileSize(directory.follower_file()).status();
+  if (!marked.ok() && !absl::IsNotFound(marked)) return marked;
+  absl::StatusOr<Table*> table = database->OpenTable(kName);
+  if (absl::IsNotFound(table.status())) {
+    if (marked.ok()) {
+      return absl::FailedPreconditionError(
+          Cat(directory.path(),
+              ": the database was promoted, and is no follower any more; a "
+              "follower begins with a checkpoint, in another directory"));
+    }
+    TableSchema schema;
+    schema.families["p"] = {.gc = GcRule::MaxVersions(1)};
+    table = database->OpenOrCreateTable(kName, schema);
+  }
+  BT_RETURN_IF_ERROR(table.status());
+  if (!marked.ok()) BT_RETURN_IF_ERROR(Mark(directory, file_system));
+  return FollowerTable(*table);
 }
 
 absl::StatusOr<std::map<std::string, ChangePosition>> FollowerTable::Read() const {

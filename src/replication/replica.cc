@@ -87,17 +87,29 @@ absl::Status Replica::PassOnce(const CallLimits& limits) {
 
 // --- Tables ---
 
-absl::StatusOr<std::vector<std::string>> Replica::TablesOfSource(const CallLimits& limits) const {
-  if (!options_->tables.empty()) return options_->tables;
-  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, source_->ListTables(OptionsOf(limits)));
+absl::Status Replica::CheckBeginsEmpty(Database* source, const FollowerOptions& options) {
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                      TablesOfSource(source, options, {}, {}));
+  for (const std::string& name : names) {
+    BT_ASSIGN_OR_RETURN(Table* const table, source->OpenTable(name));
+    BT_RETURN_IF_ERROR(OldestPosition(name, TableBackend::Of(*table).get(), {}).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> Replica::TablesOfSource(
+    Database* source, const FollowerOptions& options,
+    const std::map<std::string, ChangePosition>& known, const CallLimits& limits) {
+  if (!options.tables.empty()) return options.tables;
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, source->ListTables(OptionsOf(limits)));
   std::vector<std::string> with_streams;
   for (const std::string& name : names) {
     if (name == FollowerTable::kName) continue;
-    if (known_.contains(name)) {
+    if (known.contains(name)) {
       with_streams.push_back(name);
       continue;
     }
-    const absl::StatusOr<TableSchema> schema = source_->GetSchema(name, OptionsOf(limits));
+    const absl::StatusOr<TableSchema> schema = source->GetSchema(name, OptionsOf(limits));
     if (absl::IsNotFound(schema.status())) continue;  // deleted meanwhile
     BT_RETURN_IF_ERROR(schema.status());
     if (schema->changes.retention != absl::ZeroDuration()) with_streams.push_back(name);
@@ -107,10 +119,11 @@ absl::StatusOr<std::vector<std::string>> Replica::TablesOfSource(const CallLimit
 
 absl::Status Replica::FindTables(const CallLimits& limits) {
   if (!state_.has_value()) {
-    BT_ASSIGN_OR_RETURN(state_, FollowerTable::Open(own_));
+    BT_ASSIGN_OR_RETURN(state_, FollowerTable::Open(own_, directory_, file_system_));
     BT_ASSIGN_OR_RETURN(known_, state_->Read());
   }
-  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names, TablesOfSource(limits));
+  BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                      TablesOfSource(source_, *options_, known_, limits));
   for (const std::string& name : names) {
     if (!tables_.contains(name)) BT_RETURN_IF_ERROR(Begin(name, limits));
   }
@@ -155,6 +168,12 @@ absl::StatusOr<ChangePosition> Replica::FirstPosition(const std::string& name, T
     return last->position;
   }
   if (!absl::IsNotFound(own.status())) return own.status();
+  return OldestPosition(name, source, limits);
+}
+
+absl::StatusOr<ChangePosition> Replica::OldestPosition(const std::string& name,
+                                                       TableBackend* source,
+                                                       const CallLimits& limits) {
   const absl::StatusOr<ChangeRound> oldest =
       source->ReadChanges({.since = absl::InfinitePast(), .most_bytes = 0, .limits = limits});
   BT_RETURN_IF_ERROR(oldest.status());

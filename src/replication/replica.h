@@ -24,11 +24,13 @@
 
 #include "bigtable/change_stream.h"
 #include "bigtable/database.h"
+#include "bigtable/file_system.h"
 #include "bigtable/follower.h"
 #include "bigtable/write_batch.h"
 
 #include "base/call_limits.h"
 #include "base/steady_time.h"
+#include "cluster/directory.h"
 #include "replication/change_feed.h"
 #include "replication/follower_table.h"
 
@@ -37,11 +39,19 @@ namespace bigtable {
 // One thread, except for the counters.
 class Replica {
  public:
-  // All outlive it.
-  Replica(Database* source, Database* own, const FollowerOptions* options)
-      : source_(source), own_(own), options_(options) {}
+  // All outlive it. `directory` is that of `own`, in the file system.
+  Replica(Database* source, Database* own, const DatabaseDirectory& directory,
+          FileSystem* file_system, const FollowerOptions* options)
+      : source_(source),
+        own_(own),
+        directory_(directory),
+        file_system_(file_system),
+        options_(options) {}
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
+
+  // Whether a follower of `source` can begin without a copy of it. Errors of Follower::Open.
+  static absl::Status CheckBeginsEmpty(Database* source, const FollowerOptions& options);
 
   // Finds the tables, and makes own ones. Errors of Follower::Open.
   absl::Status FindAll() { return FindTables({}); }
@@ -66,11 +76,17 @@ class Replica {
   absl::Status FindTables(const CallLimits& limits);
   // Those that are to be followed, and, of all that there are, those that were followed before: of
   // a table whose stream was closed, the error of the next read says so.
-  absl::StatusOr<std::vector<std::string>> TablesOfSource(const CallLimits& limits) const;
+  static absl::StatusOr<std::vector<std::string>> TablesOfSource(
+      Database* source, const FollowerOptions& options,
+      const std::map<std::string, ChangePosition>& known, const CallLimits& limits);
   absl::Status Begin(const std::string& name, const CallLimits& limits);
   // Where to begin with a table of which nothing is known.
   absl::StatusOr<ChangePosition> FirstPosition(const std::string& name, TableBackend* source,
                                                const CallLimits& limits) const;
+  // The same without an own table.
+  static absl::StatusOr<ChangePosition> OldestPosition(const std::string& name,
+                                                       TableBackend* source,
+                                                       const CallLimits& limits);
   absl::Status CreateOwn(const std::string& name, const CallLimits& limits);
   // Of families that the schema names: as in the other database.
   absl::Status CopyAccessLists(const TableSchema& schema) const;
@@ -87,6 +103,8 @@ class Replica {
 
   Database* const source_;
   Database* const own_;
+  const DatabaseDirectory directory_;
+  FileSystem* const file_system_;
   const FollowerOptions* const options_;
   bool is_image_ = true;  // Refresh has a meaning
   std::optional<FollowerTable> state_;

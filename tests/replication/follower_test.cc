@@ -1,5 +1,9 @@
 // Followers: a database that becomes what another one is, whatever happens to either.
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -242,6 +246,107 @@ TEST_F(FollowerTest, RegistersAsAReader) {
   Follow(options);
   ASSERT_OK(follower_->CatchUp());
   EXPECT_EQ(database_->Statistics().change_streams.at("t").unread_bytes.count("standby"), 1u);
+}
+
+TEST_F(FollowerTest, IsNotFollowedAfterThePromotion) {
+  Open();
+  Table* const table = CreateTable("t", Schema({"f"}));
+  Set(table, "a", "f:", 1, "1");
+  Follow();
+  ASSERT_OK(follower_->CatchUp());
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Database> promoted, follower_->Promote());
+  Set(*promoted->OpenTable("t"), "b", "f:", 1, "the writer's");
+  ASSERT_OK(promoted->Checkpoint("/copy"));
+  promoted.reset();
+  Set(table, "c", "f:", 1, "of the old source");
+  EXPECT_STATUS(kFailedPrecondition, "/follower: the database was promoted",
+                Follower::Open(kFollower, database_.get(), OfFollower()));
+  DatabaseOptions options = OfFollower().database;
+  ASSERT_OK_AND_ASSIGN(promoted, Database::Open(kFollower, options));
+  EXPECT_EQ(ReplayedTable::Show(*promoted->OpenTable("t")), "a f:@1=1\nb f:@1=the writer's\n");
+  EXPECT_EQ(*promoted->ListTables(), std::vector<std::string>{"t"});
+  // A copy of it begins a follower of it.
+  Set(*promoted->OpenTable("t"), "d", "f:", 1, "later");
+  ASSERT_OK_AND_ASSIGN(follower_, Follower::Open("/copy", promoted.get(), OfFollower()));
+  ASSERT_OK(follower_->CatchUp());
+  EXPECT_EQ(There("t"), ReplayedTable::Show(*promoted->OpenTable("t")));
+  follower_.reset();
+}
+
+TEST_F(FollowerTest, LeavesNothingWhereItCannotBegin) {
+  Open();
+  Table* const table = CreateTable("t", {"f"});
+  Set(table, "a", "f:", 1, "without a stream");
+  ASSERT_OK(database_->SetChangeStream("t", {.retention = absl::Hours(1)}));
+  FollowerOptions options = OfFollower();
+  options.database.file_system = file_system_.get();
+  EXPECT_STATUS(kOutOfRange, "begins with a checkpoint",
+                Follower::Open(kFollower, database_.get(), options));
+  options.tables = {"missing"};
+  EXPECT_STATUS(kNotFound, "missing", Follower::Open(kFollower, database_.get(), options));
+  options.tables = {};
+  EXPECT_FALSE(file_system_->FileExists(kFollower));
+  ASSERT_OK(database_->Checkpoint(kFollower));
+  Follow(options);
+  ASSERT_OK(follower_->CatchUp());
+  EXPECT_EQ(There("t"), Here("t"));
+  follower_.reset();
+}
+
+TEST_F(FollowerTest, NeedsALog) {
+  Open();
+  FollowerOptions options = OfFollower();
+  options.database.durability = Durability::kNone;
+  EXPECT_STATUS(kInvalidArgument, "kNone", Follower::Open(kFollower, database_.get(), options));
+}
+
+// The follower applies about a mebibyte at a time. Its own change streams say which mutations it
+// has applied together.
+TEST_F(FollowerTest, AppliesALargeBatchAsOne) {
+  DatabaseOptions options = Options();
+  options.tablet_servers = 2;
+  Open(options);
+  Table* const tables[] = {CreateTable("t", Schema({"f"})), CreateTable("u", Schema({"f"}))};
+  ASSERT_OK(database_->SplitTablet("t", "m"));
+  Follow();
+  ASSERT_OK(follower_->CatchUp());
+  constexpr size_t kValue = 50 << 10;
+  // The border of a mebibyte is in the batch wherever it is: before it are mutations that are
+  // alone.
+  for (int alone = 0; alone < 3; ++alone) {
+    Set(tables[0], Cat("alone", alone), "f:", 1, std::string(10 * kValue, 'a'));
+    WriteBatch batch;
+    for (int i = 0; i < 15; ++i) {
+      for (Table* const table : tables) {
+        for (const char* half : {"a", "z"}) {
+          batch.Apply(table, RowMutation(Cat(half, alone, "-", i))
+                                 .Set("f:", Timestamp(1), std::string(kValue, 'v')));
+        }
+      }
+    }
+    ASSERT_OK(database_->Apply(batch));
+  }
+  ASSERT_OK(follower_->CatchUp());
+  std::map<std::string, std::set<uint64_t>> applied;  // by batch of the source
+  std::map<std::string, int> mutations;
+  for (const char* name : {"t", "u"}) {
+    Table* const own = *follower_->database()->OpenTable(name);
+    ChangeStream stream = own->ReadChanges({.since = absl::InfinitePast()});
+    while (stream.Next()) {
+      const std::string row(stream.change().mutation.row());
+      if (row.starts_with("alone")) continue;
+      applied[row.substr(1, 1)].insert(stream.change().batch);
+      ++mutations[row.substr(1, 1)];
+    }
+    ASSERT_OK(stream.status());
+    EXPECT_EQ(There(name), Here(name));
+  }
+  ASSERT_EQ(applied.size(), 3u);
+  for (const auto& [batch, numbers] : applied) {
+    EXPECT_EQ(numbers.size(), 1u) << batch;
+    EXPECT_EQ(numbers.count(0), 0u) << batch;
+    EXPECT_EQ(mutations[batch], 60) << batch;
+  }
 }
 
 // Batches over tables and tablets are never seen in part in the follower, and after all the tables
