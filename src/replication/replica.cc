@@ -142,7 +142,10 @@ absl::Status Replica::Begin(const std::string& name, const CallLimits& limits) {
   auto known = known_.find(name);
   if (known == known_.end()) {
     BT_ASSIGN_OR_RETURN(ChangePosition first, FirstPosition(name, source.get(), limits));
-    BT_RETURN_IF_ERROR(state_->table()->Apply(FollowerTable::Set(name, first)));
+    // What follows, such as a change of families, is durable at once, and would be taken for a
+    // change of the source if the row were lost.
+    BT_RETURN_IF_ERROR(
+        state_->table()->Apply(FollowerTable::Set(name, first), {.durability = Durability::kSync}));
     known = known_.emplace(name, std::move(first)).first;
   }
   absl::StatusOr<Table*> own = own_->OpenTable(name);
