@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -19,8 +20,8 @@
 #include "base/status.h"
 #include "changes/replayed_table.h"
 #include "support/database_fixture.h"
+#include "support/each_call.h"
 #include "support/expect_status.h"
-#include "support/seeds.h"
 
 namespace bigtable {
 namespace {
@@ -160,21 +161,6 @@ class FollowerFailuresTest : public DatabaseFixture {
 // The sources of many runs are one database, which is made anew before it has too much.
 constexpr uint64_t kRunsOfASource = 20;
 
-// Runs with the number of the call that fails, until a run is over before that call. An ordinary
-// test run takes every `stride`-th call; seeds one after the other take all (support/seeds.h).
-template <typename Run>
-void ForEachCall(uint64_t stride, Run run) {
-  if (kSlow) stride *= 4;
-  ForEachSeed(1, [&](uint64_t seed) {
-    bool is_over = false;
-    for (uint64_t call = 1 + seed % stride; !is_over; call += stride) {
-      SCOPED_TRACE(call);
-      run(call, &is_over);
-      if (testing::Test::HasFailure()) return;
-    }
-  });
-}
-
 TEST_F(FollowerFailuresTest, AnErrorAtEachCallOfItsFilesLosesAndRepeatsNothing) {
   int failed = 0;
   uint64_t runs = 0;
@@ -184,12 +170,14 @@ TEST_F(FollowerFailuresTest, AnErrorAtEachCallOfItsFilesLosesAndRepeatsNothing) 
     }
     const auto files = checkpoint_->CrashClone(1, Unsynced::kEverything);
     FaultyFileSystem faulty(files.get(), {.hide_log_mappings = true});
+    const absl::Cleanup closes = [&] { follower_.reset(); };
     faulty.FailCall(call, absl::InternalError("injected"));
     const absl::Status status = FollowRounds(&faulty, Durability::kBuffered);
     *is_over = faulty.faults() == 0;
     if (*is_over) {
       ASSERT_OK(status);
     }
+    faulty.ClearFaults();
     if (!status.ok()) ++failed;
     if (follower_ != nullptr) {
       // It goes on by itself, once its database takes writes again.
@@ -210,6 +198,7 @@ TEST_F(FollowerFailuresTest, ALossOfPowerAtEachCallOfItsFilesLosesAndRepeatsNoth
     }
     const auto files = checkpoint_->CrashClone(1, Unsynced::kEverything);
     FaultyFileSystem faulty(files.get(), {.hide_log_mappings = call % 2 == 0});
+    const absl::Cleanup closes = [&] { follower_.reset(); };
     faulty.FailCall(call, absl::InternalError("the power is gone"), Repeat::kFromThenOn);
     const absl::Status status =
         FollowRounds(&faulty, call % 3 == 0 ? Durability::kSync : Durability::kBuffered);
@@ -243,6 +232,7 @@ TEST_F(FollowerFailuresTest, AnErrorOrALossOfPowerAtEachCallOfTheFirstOpeningCan
     ForEachCall(47, [&](uint64_t call, bool* is_over) {
       InMemoryFileSystem files;
       FaultyFileSystem faulty(&files);
+      const absl::Cleanup closes = [&] { follower_.reset(); };
       faulty.FailCall(call, absl::InternalError("injected"), repeat);
       absl::Status status = Follow(&faulty, database_.get());
       if (status.ok()) status = TryToCatchUp(faulty);
@@ -272,6 +262,7 @@ TEST_F(FollowerFailuresTest, AnErrorAtEachReadOfTheSourceIsAnErrorOrRight) {
       }
       FaultyFileSystem faulty(file_system_.get(),
                               {.hide_log_mappings = true, .hide_file_mappings = true});
+      const absl::Cleanup closes = [&] { follower_.reset(); };
       DatabaseOptions options = OptionsOfSource();
       options.file_system = &faulty;
       options.follow = true;
@@ -390,6 +381,7 @@ TEST_F(PromotionFailuresTest, AfterAnErrorAtEachCallItCanBeRepeated) {
     int failed = 0;
     ForEachCall(43, [&](uint64_t call, bool* is_over) {
       Machine machine(*source_disk_, *own_disk_);
+      const absl::Cleanup closes = [&] { follower_.reset(); };
       const std::unique_ptr<Database> beside = OpenBeside(&machine.faulty_source);
       ASSERT_OK(Follow(&machine.faulty_own, beside.get()));
       FaultyFileSystem& faulty = is_own ? machine.faulty_own : machine.faulty_source;
@@ -420,6 +412,7 @@ TEST_F(PromotionFailuresTest, AfterALossOfPowerAtEachCallOneOfTheTwoIsWritten) {
     SCOPED_TRACE(is_own ? "own files" : "files of the source");
     ForEachCall(67, [&](uint64_t call, bool* is_over) {
       Machine machine(*source_disk_, *own_disk_);
+      const absl::Cleanup closes = [&] { follower_.reset(); };
       std::unique_ptr<Database> beside = OpenBeside(&machine.faulty_source);
       ASSERT_OK(Follow(&machine.faulty_own, beside.get()));
       FaultyFileSystem& faulty = is_own ? machine.faulty_own : machine.faulty_source;
