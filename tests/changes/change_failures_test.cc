@@ -426,7 +426,7 @@ TEST_F(ChangeFailuresTest, AnErrorAtEachReadLeavesNoGap) {
     for (const Repeat repeat : {Repeat::kOnce, Repeat::kFromThenOn}) {
       SCOPED_TRACE(is_beside ? "beside the writer" : "of the writer");
       int failed = 0;
-      ForEachCall(7, [&](uint64_t call, bool* is_over) {
+      ForEachCall(17, [&](uint64_t call, bool* is_over) {
         const auto files = file_system_->CrashClone(1, Unsynced::kEverything);
         FaultyFileSystem faulty(files.get(), {.hide_file_mappings = true});
         DatabaseOptions options = OptionsOn(&faulty);

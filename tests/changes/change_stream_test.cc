@@ -239,6 +239,25 @@ TEST_F(ChangeStreamTest, HasDroppedRows) {
   EXPECT_EQ(Texts(&left)[2], "drop [b, bb)");
 }
 
+// The memtable of the first group has all changes, also those of rows that it has no cells of.
+TEST_F(ChangeStreamTest, ASplitKeepsChangesOfEachGroup) {
+  Open();
+  for (const char* family : {"f", "g"}) {
+    TableSchema schema = SchemaWith({"f", "g"});
+    schema.locality_groups["one"] = schema.locality_groups["two"] = {};
+    schema.families["f"].locality_group = "one";
+    schema.families["g"].locality_group = "two";
+    const std::string name = Cat("of-", family);
+    Table* const table = CreateTable(name, schema);
+    for (const char* row : {"a", "z"}) Set(table, row, Cat(family, ":"), 1, "");
+    ASSERT_OK(database_->SplitTablet(name, "m"));
+    const Strings all = {Cat("a: set ", family, "@1"), Cat("z: set ", family, "@1")};
+    EXPECT_EQ(AllOf(table), all);
+    ASSERT_OK(database_->Flush(name));
+    EXPECT_EQ(AllOf(table), all);
+  }
+}
+
 TEST_F(ChangeStreamTest, HasChangesOfFamilies) {
   Open();
   Table* const table = CreateTable("t", SchemaWith({"f"}));

@@ -1,4 +1,5 @@
 // Followers: a database that becomes what another one is, whatever happens to either.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -18,6 +19,7 @@
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/seeds.h"
+#include "support/test_observers.h"
 
 namespace bigtable {
 namespace {
@@ -298,6 +300,59 @@ TEST_F(FollowerTest, NeedsALog) {
   FollowerOptions options = OfFollower();
   options.database.durability = Durability::kNone;
   EXPECT_STATUS(kInvalidArgument, "kNone", Follower::Open(kFollower, database_.get(), options));
+}
+
+TEST_F(FollowerTest, CallsNoObservers) {
+  std::atomic<int> calls = 0;
+  HookObserver::Get(1)->before = [&](const ObservedMutation&, ObserverContext*) {
+    ++calls;
+    return absl::OkStatus();
+  };
+  for (const bool begins_empty : {true, false}) {
+    file_system_ = std::make_unique<InMemoryFileSystem>();
+    own_files_ = std::make_unique<InMemoryFileSystem>();
+    Open();
+    TableSchema schema = Schema({"f"});
+    schema.observers = {HookObserver::NameOf(1)};
+    Table* const table = CreateTable("t", schema);
+    Set(table, "a", "f:", 1, "1");
+    if (!begins_empty) BeginWithCheckpoint();
+    Set(table, "b", "f:", 1, "2");
+    calls = 0;
+    ASSERT_NO_FATAL_FAILURE(Follow());
+    ASSERT_OK(follower_->CatchUp());
+    EXPECT_EQ(There("t"), Here("t"));
+    EXPECT_EQ(calls, 0);
+    Set(table, "c", "f:", 1, "3");
+    EXPECT_EQ(calls, 1);
+    ASSERT_OK(follower_->CatchUp());
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(There("t"), Here("t"));
+    follower_.reset();
+    database_.reset();
+  }
+  HookObserver::ClearAll();
+}
+
+TEST_F(FollowerTest, CopiesATableWithAccessListsAndAGroupWithoutFamilies) {
+  Open();
+  const AccessList list{.readers = {"ann"}, .writers = {"bob"}};
+  ASSERT_OK(database_->SetAccessList("list", list));
+  TableSchema schema = Schema({"f", "g"});
+  schema.locality_groups["one"] = schema.locality_groups["two"] = {};
+  schema.families["f"].locality_group = "one";
+  schema.families["g"].locality_group = "two";
+  schema.families["f"].access_list = "list";
+  Table* const table = CreateTable("t", schema);
+  Set(table, "a", "f:", 1, "1");
+  Set(table, "a", "g:", 1, "1");
+  ASSERT_OK(database_->DropFamily("t", "g"));
+  ASSERT_NO_FATAL_FAILURE(Follow());
+  ASSERT_OK(follower_->CatchUp());
+  EXPECT_EQ(There("t"), "a f:@1=1\n");
+  EXPECT_EQ(follower_->database()->GetSchema("t")->families, database_->GetSchema("t")->families);
+  EXPECT_EQ(follower_->database()->GetAccessList("list")->readers, list.readers);
+  EXPECT_EQ(follower_->database()->GetAccessList("list")->writers, list.writers);
 }
 
 // The follower applies about a mebibyte at a time. Its own change streams say which mutations it
