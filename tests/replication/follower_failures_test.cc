@@ -465,6 +465,24 @@ TEST_F(PromotionFailuresTest, AfterALossOfPowerAtEachCallOneOfTheTwoIsWritten) {
   }
 }
 
+// As after an error of the deletion that has happened all the same.
+TEST_F(PromotionFailuresTest, IsRepeatedWhenTheTableIsDeletedAlready) {
+  Machine machine(*source_disk_, *own_disk_);
+  const std::unique_ptr<Database> beside = OpenBeside(&machine.faulty_source);
+  const absl::Cleanup closes = [&] { follower_.reset(); };
+  ASSERT_OK(Follow(&machine.faulty_own, beside.get()));
+  ASSERT_NO_FATAL_FAILURE(ExpectCaughtUp());
+  ASSERT_OK(follower_->database()->DeleteTable("bigtable.follower"));
+  machine.faulty_source.FailCalls({}, absl::InternalError("injected"));
+  EXPECT_FALSE(TryToCatchUp(machine.faulty_source).ok());
+  machine.faulty_source.ClearFaults();
+  EXPECT_STATUS(kFailedPrecondition, "/follower: the database was promoted",
+                follower_->CatchUp({.deadline = absl::Now() + absl::Seconds(60)}));
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> promoted, Promote(&machine.faulty_source));
+  ASSERT_NO_FATAL_FAILURE(ExpectIsWriter(promoted.get()));
+  ExpectFenced(machine.source.get());
+}
+
 TEST_F(PromotionFailuresTest, FencingCanBeRepeatedAfterAnErrorAndALossOfPower) {
   for (const Repeat repeat : {Repeat::kOnce, Repeat::kFromThenOn}) {
     for (uint64_t call = 1;; ++call) {
