@@ -1,11 +1,17 @@
 // What a tablet knows of its changes beside the files that have them: from where on they are whole,
-// and the row ranges that were dropped. As bytes it is the policy state of the group of changes
-// (GroupState::policy_state), so METADATA takes it together with a change of the files.
+// the row ranges that were dropped, and the garbage collections. As bytes it is the policy state of
+// the group of changes (GroupState::policy_state), so METADATA takes it together with a change of
+// the files.
 //
-//   | format version | whole after      | whole since | drops: count, then each: | | 1 byte, 1 |
-//   sequence, varint | micros      | sequence, micros, begin, has end [, end]           |
+//   | format version | whole after      | whole since | drops: count, then each:                 |
+//   | 1 byte, 2      | sequence, varint | micros      | sequence, micros, begin, has end [, end] |
 //
-// Numbers are varints, micros a zigzag one, texts have their length before them.
+//   | collections whole after | collections: count, then each:                                   |
+//   | sequence, varint        | sequence, micros, micros of collected at, begin, has end [, end],|
+//   |                         | families: count, names                                           |
+//
+// Numbers are varints, micros a zigzag one, texts have their length before them. Version 1, which
+// ends after the drops, is read.
 #ifndef BIGTABLE_CHANGES_CHANGE_STATE_H_
 #define BIGTABLE_CHANGES_CHANGE_STATE_H_
 
@@ -33,10 +39,33 @@ struct ChangeState {
     friend bool operator==(const Drop&, const Drop&) = default;
   };
 
-  // Changes up to this number may have been dropped.
+  // Compactions have applied the rules of these families to these rows as of a time, and may have
+  // removed what was garbage then.
+  struct Collection {
+    SequenceNumber sequence = 0;
+    int64_t micros = 0;
+    int64_t collected_at = 0;  // microseconds
+    RowRange rows = RowRange::All();
+    std::vector<std::string> families;  // ascending
+
+    friend bool operator==(const Collection&, const Collection&) = default;
+  };
+
+  // Changes up to this number, other than collections, may have been dropped.
   SequenceNumber whole_after = 0;
-  int64_t whole_since = 0;  // and those committed up to this time, in microseconds
-  std::vector<Drop> drops;  // ascending
+  // And those committed up to this time, in microseconds; of collections too.
+  int64_t whole_since = 0;
+  std::vector<Drop> drops = {};  // ascending
+  // Collections up to this number may have been dropped. On its own, because a copy that collects
+  // garbage itself misses nothing without them.
+  SequenceNumber collections_whole_after = 0;
+  std::vector<Collection> collections = {};  // ascending, each with a number of its own
+
+  // Adds a collection of all rows of the tablet, with a number that is larger than all others.
+  // Earlier ones lose its families, since it says of them whatever these have said: a reader that
+  // has seen them sees it as a later change, and others see only it. So there are never more
+  // collections than families, except in a tablet that was merged, until its next compactions.
+  void AddCollection(Collection added);
 
   std::string Encode() const;
   // Of an empty text: nothing was dropped. DataLoss; FailedPrecondition for a later version.

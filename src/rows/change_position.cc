@@ -15,12 +15,15 @@ namespace bigtable {
 namespace {
 
 constexpr char kPositionVersion = 1;
+constexpr char kVersionWithCollections = 2;
 constexpr size_t kPositionChecksumSize = 8;
 
 bool ArePartsInOrder(const std::vector<ChangePosition::Part>& parts) {
   const RowRange* before = nullptr;
   for (const ChangePosition::Part& part : parts) {
-    if (part.rows.empty() || part.after > kMaxSequence) return false;
+    if (part.rows.empty() || part.after > kMaxSequence || part.collections_after > kMaxSequence) {
+      return false;
+    }
     if (before != nullptr && !(before->end().has_value() && *before->end() <= part.rows.begin())) {
       return false;
     }
@@ -32,6 +35,7 @@ bool ArePartsInOrder(const std::vector<ChangePosition::Part>& parts) {
 void AddPart(ChangePosition::Part part, std::vector<ChangePosition::Part>* parts) {
   if (part.rows.empty()) return;
   if (!parts->empty() && parts->back().after == part.after &&
+      parts->back().collections_after == part.collections_after &&
       parts->back().rows.end() == part.rows.begin()) {
     parts->back().rows = RowsBetween(parts->back().rows.begin(), part.rows.end());
   } else {
@@ -54,9 +58,19 @@ SequenceNumber ChangePosition::AfterOf(std::string_view row) const {
   return kMaxSequence;
 }
 
+SequenceNumber ChangePosition::CollectionsAfterOf(std::string_view row) const {
+  for (const Part& part : parts) {
+    if (part.rows.Contains(row)) return part.collections_after;
+  }
+  return kMaxSequence;
+}
+
 void ChangePosition::AdvanceTo(SequenceNumber sequence) {
   std::vector<Part> advanced;
-  for (const Part& part : parts) AddPart({part.rows, std::max(part.after, sequence)}, &advanced);
+  for (const Part& part : parts) {
+    AddPart({part.rows, std::max(part.after, sequence), std::max(part.collections_after, sequence)},
+            &advanced);
+  }
   parts = std::move(advanced);
   families_after = std::max(families_after, sequence);
 }
@@ -67,16 +81,26 @@ void ChangePosition::AdvanceRows(const RowRange& rows, SequenceNumber sequence) 
   }
 }
 
+void ChangePosition::AdvanceCollections(const RowRange& rows, SequenceNumber sequence) {
+  for (Part& part : parts) {
+    if (Intersection(part.rows, rows).empty()) continue;
+    part.collections_after = std::max(part.collections_after, sequence);
+  }
+}
+
 ChangePosition ChangePosition::Within(const RowRange& rows) const {
   ChangePosition within{.table_id = table_id, .families_after = families_after, .parts = {}};
   for (const Part& part : parts) {
-    AddPart({Intersection(part.rows, rows), part.after}, &within.parts);
+    AddPart({Intersection(part.rows, rows), part.after, part.collections_after}, &within.parts);
   }
   return within;
 }
 
 std::string ChangePosition::Encode() const {
-  std::string out(1, kPositionVersion);
+  const bool has_collections = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    return part.collections_after != part.after;
+  });
+  std::string out(1, has_collections ? kVersionWithCollections : kPositionVersion);
   AppendVarint64(&out, table_id);
   AppendVarint64(&out, families_after);
   AppendVarint64(&out, parts.size());
@@ -85,6 +109,7 @@ std::string ChangePosition::Encode() const {
     out.push_back(part.rows.end().has_value() ? 1 : 0);
     if (part.rows.end().has_value()) AppendLengthPrefixed(&out, *part.rows.end());
     AppendVarint64(&out, part.after);
+    if (has_collections) AppendVarint64(&out, part.collections_after);
   }
   AppendFixed64(&out, Checksum(out));
   return out;
@@ -98,7 +123,8 @@ absl::StatusOr<ChangePosition> ChangePosition::Decode(std::string_view bytes) {
   const std::string_view content = bytes.substr(0, bytes.size() - kPositionChecksumSize);
   if (LoadFixed64(bytes.data() + content.size()) != Checksum(content)) return error();
   Decoder in(content);
-  if (in.Byte() != kPositionVersion) return error();
+  const uint8_t version = in.Byte();
+  if (version != kPositionVersion && version != kVersionWithCollections) return error();
   ChangePosition position;
   position.table_id = in.Varint();
   position.families_after = in.Varint();
@@ -107,7 +133,8 @@ absl::StatusOr<ChangePosition> ChangePosition::Decode(std::string_view bytes) {
     std::optional<std::string> end;
     if (in.Byte() != 0) end = in.LengthPrefixed();
     const SequenceNumber after = in.Varint();
-    position.parts.push_back({RowsBetween(begin, end), after});
+    const SequenceNumber collections = version == kPositionVersion ? after : in.Varint();
+    position.parts.push_back({RowsBetween(begin, end), after, collections});
   }
   if (!in.ok() || !in.at_end() || !ArePartsInOrder(position.parts)) return error();
   return position;
@@ -137,14 +164,18 @@ absl::StatusOr<ChangePosition> ChangePosition::Joined(
   for (auto border = borders.begin(); border != borders.end(); ++border) {
     const auto next = std::next(border);
     if (next == borders.end() && !has_last) break;
-    std::optional<SequenceNumber> after;
+    std::optional<Part> after;
     for (const Part& part : parts) {
-      if (part.rows.Contains(*border)) after = std::max(after.value_or(0), part.after);
+      if (!part.rows.Contains(*border)) continue;
+      if (!after.has_value()) after = part;
+      after->after = std::max(after->after, part.after);
+      after->collections_after = std::max(after->collections_after, part.collections_after);
     }
     if (!after.has_value()) continue;
     std::optional<std::string> end;
     if (next != borders.end()) end = *next;
-    AddPart({RowsBetween(*border, end), *after}, &joined.parts);
+    after->rows = RowsBetween(*border, end);
+    AddPart(*std::move(after), &joined.parts);
   }
   return joined;
 }

@@ -1,11 +1,14 @@
 // Where a stream of changes goes on, as bytes for a program to keep (ChangeStream::Position):
 //
 //   | format version | table id | families | parts: count, then each:      | checksum of all |
-//   | 1 byte, 1      | varint   | after    | begin, has end [, end], after | before it, u64  |
+//   | 1 byte, 1 or 2 | varint   | after    | begin, has end [, end], after | before it, u64  |
+//   |                |          |          | [, collections after]         |                 |
 //
 // Texts have their length before them, flags are a byte, numbers are varints. Of the rows of a part
-// all changes with sequence numbers up to `after` were returned, and all changes of families up to
-// `families after`. The parts are in key order, not empty, without overlap.
+// all changes with sequence numbers up to `after` were returned, except of garbage collections, of
+// which all were returned up to `collections after`, and all changes of families up to `families
+// after`. Version 2 has `collections after`; in version 1 it is `after` in each part. The parts are
+// in key order, not empty, without overlap.
 #ifndef BIGTABLE_ROWS_CHANGE_POSITION_H_
 #define BIGTABLE_ROWS_CHANGE_POSITION_H_
 
@@ -27,6 +30,7 @@ struct ChangePosition {
   struct Part {
     RowRange rows = RowRange::All();
     SequenceNumber after = 0;
+    SequenceNumber collections_after = after;
 
     friend bool operator==(const Part&, const Part&) = default;
   };
@@ -37,13 +41,15 @@ struct ChangePosition {
 
   // The smallest `after`.
   SequenceNumber Smallest() const;
-  // The `after` of a row; kMaxSequence: no part has it.
+  // The `after` of a row, and its `collections_after`; kMaxSequence: no part has it.
   SequenceNumber AfterOf(std::string_view row) const;
+  SequenceNumber CollectionsAfterOf(std::string_view row) const;
   // The position after all changes up to this number were returned.
   void AdvanceTo(SequenceNumber sequence);
-  // The position after those of the parts that have some of these rows were returned. The parts
-  // stay what they are.
+  // The position after those of the parts that have some of these rows were returned, except of
+  // garbage collections, or only of these. The parts stay what they are.
   void AdvanceRows(const RowRange& rows, SequenceNumber sequence);
+  void AdvanceCollections(const RowRange& rows, SequenceNumber sequence);
   // Only these rows. Adjacent parts with equal numbers become one.
   ChangePosition Within(const RowRange& rows) const;
 

@@ -1,7 +1,10 @@
 // What a tablet knows of its changes, as bytes, and of two tablets that become one.
 #include "changes/change_state.h"
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -14,7 +17,18 @@ ChangeState Example() {
   return {.whole_after = 300,
           .whole_since = -5,
           .drops = {{.sequence = 301, .micros = 9, .rows = RowRange::All()},
-                    {.sequence = 302, .micros = 10, .rows = RowRange::RightOpen("a", "bc")}}};
+                    {.sequence = 302, .micros = 10, .rows = RowRange::RightOpen("a", "bc")}},
+          .collections_whole_after = 200,
+          .collections = {{.sequence = 303,
+                           .micros = 12,
+                           .collected_at = -3,
+                           .rows = RowRange::RightOpen("a", "bc"),
+                           .families = {"f", "g"}},
+                          {.sequence = 304,
+                           .micros = 13,
+                           .collected_at = 11,
+                           .rows = RowRange::StartingAt("a"),
+                           .families = {"h"}}}};
 }
 
 TEST(ChangeStateTest, ComesBack) {
@@ -34,11 +48,31 @@ TEST(ChangeStateTest, HasTheDocumentedForm) {
       .whole_after = 3,
       .whole_since = 4,
       .drops = {{.sequence = 5, .micros = 6, .rows = RowRange::RightOpen("a", "b")},
-                {.sequence = 7, .micros = 8, .rows = RowRange::StartingAt("c")}}};
-  EXPECT_EQ(state.Encode(), std::string("\1\3\x8\2"
-                                        "\5\xc\1a\1\1b"
-                                        "\7\x10\1c\0",
-                                        16));
+                {.sequence = 7, .micros = 8, .rows = RowRange::StartingAt("c")}},
+      .collections_whole_after = 2,
+      .collections = {{.sequence = 9,
+                       .micros = 10,
+                       .collected_at = 1,
+                       .rows = RowRange::RightOpen("a", "b"),
+                       .families = {"f", "gh"}}}};
+  const std::string before(
+      "\3\x8\2"
+      "\5\xc\1a\1\1b"
+      "\7\x10\1c\0",
+      15);
+  EXPECT_EQ(state.Encode(), "\2" + before +
+                                std::string("\2\1"
+                                            "\x9\x14\2\1a\1\1b\2\1f\2gh",
+                                            16));
+
+  // Version 1 has no collections.
+  const auto earlier = ChangeState::Decode("\1" + before);
+  ASSERT_OK(earlier);
+  ChangeState expected = state;
+  expected.collections_whole_after = 0;
+  expected.collections.clear();
+  EXPECT_EQ(*earlier, expected);
+  EXPECT_STATUS(kDataLoss, "cut", ChangeState::Decode("\1" + before + std::string(2, '\0')));
 }
 
 TEST(ChangeStateTest, CutAndLongerBytesAreDataLoss) {
@@ -51,8 +85,8 @@ TEST(ChangeStateTest, CutAndLongerBytesAreDataLoss) {
 
 TEST(ChangeStateTest, ALaterVersionIsRefused) {
   std::string bytes = Example().Encode();
-  bytes[0] = 2;
-  EXPECT_STATUS(kFailedPrecondition, "format version 2", ChangeState::Decode(bytes));
+  bytes[0] = 3;
+  EXPECT_STATUS(kFailedPrecondition, "format version 3", ChangeState::Decode(bytes));
 }
 
 TEST(ChangeStateTest, AMergedTabletIsWholeWhereBothWere) {
@@ -65,6 +99,38 @@ TEST(ChangeStateTest, AMergedTabletIsWholeWhereBothWere) {
   EXPECT_EQ(
       merged,
       (ChangeState{.whole_after = 4, .whole_since = 10, .drops = {both, right_only, left_only}}));
+  EXPECT_EQ(merged, ChangeState::Merged(right, left));
+}
+
+ChangeState::Collection Collected(SequenceNumber sequence, std::vector<std::string> families,
+                                  int64_t collected_at = 1) {
+  return {.sequence = sequence,
+          .micros = 1,
+          .collected_at = collected_at,
+          .families = std::move(families)};
+}
+
+TEST(ChangeStateTest, ALaterCollectionOfAFamilyTakesThePlaceOfTheEarlier) {
+  ChangeState state;
+  state.AddCollection(Collected(1, {"f", "g"}, 5));
+  state.AddCollection(Collected(2, {"h"}));
+  state.AddCollection(Collected(3, {"f"}, 9));
+  EXPECT_EQ(state.collections,
+            (std::vector{Collected(1, {"g"}, 5), Collected(2, {"h"}), Collected(3, {"f"}, 9)}));
+  // Under a snapshot it is as of an earlier time, and stands for the one before nevertheless.
+  state.AddCollection(Collected(4, {"f", "g"}, 7));
+  EXPECT_EQ(state.collections, (std::vector{Collected(2, {"h"}), Collected(4, {"f", "g"}, 9)}));
+}
+
+TEST(ChangeStateTest, WhatTwoTabletsHaveOfACollectionIsOneInTheMergedTablet) {
+  ChangeState left{.collections_whole_after = 1,
+                   .collections = {Collected(2, {"f", "h"}), Collected(4, {"g"})}};
+  ChangeState right{.collections_whole_after = 2,
+                    .collections = {Collected(2, {"f", "g"}), Collected(3, {"h"})}};
+  const ChangeState merged = ChangeState::Merged(left, right);
+  EXPECT_EQ(merged, (ChangeState{.collections_whole_after = 2,
+                                 .collections = {Collected(2, {"f", "g", "h"}), Collected(3, {"h"}),
+                                                 Collected(4, {"g"})}}));
   EXPECT_EQ(merged, ChangeState::Merged(right, left));
 }
 

@@ -25,11 +25,43 @@ TEST(ChangePositionTest, ComesBack) {
   for (const ChangePosition& position :
        {Of({{RowRange::All(), 0}}), Of({{RowRange::All(), kMaxSequence}}),
         Of({{RowRange::RightOpen("a", "b"), 3}, {RowRange::StartingAt("b"), 9}}),
+        Of({{RowRange::RightOpen("a", "b"), 3, 2}, {RowRange::StartingAt("b"), 9, 300}}),
         Of({{RowRange::RightOpen(std::string("\0", 1), "\xff"), 1}})}) {
     const auto again = ChangePosition::Decode(position.Encode());
     ASSERT_OK(again);
     EXPECT_EQ(*again, position);
   }
+}
+
+// What programs have kept from before there were garbage collections in streams.
+TEST(ChangePositionTest, VersionOneIsReadAndWritten) {
+  const std::string earlier("\1\7\0\1\1a\0\x9", 8);
+  std::string bytes = earlier;
+  AppendFixed64(&bytes, Checksum(earlier));
+  const auto position = ChangePosition::Decode(bytes);
+  ASSERT_OK(position);
+  EXPECT_EQ(*position, Of({{RowRange::StartingAt("a"), 9, 9}}));
+  EXPECT_EQ(position->Encode(), bytes);
+}
+
+TEST(ChangePositionTest, GarbageCollectionsMoveOnAlone) {
+  ChangePosition position =
+      Of({{RowRange::RightOpen("a", "b"), 5}, {RowRange::StartingAt("b"), 5, 3}});
+  position.AdvanceCollections(RowRange::StartingAt("b"), 4);
+  EXPECT_EQ(position, Of({{RowRange::RightOpen("a", "b"), 5}, {RowRange::StartingAt("b"), 5, 4}}));
+  position.AdvanceRows(RowRange::All(), 6);
+  EXPECT_EQ(position,
+            Of({{RowRange::RightOpen("a", "b"), 6, 5}, {RowRange::StartingAt("b"), 6, 4}}));
+  EXPECT_EQ(position.CollectionsAfterOf("c"), 4u);
+  EXPECT_EQ(position.CollectionsAfterOf("A"), kMaxSequence);
+  const auto joined =
+      ChangePosition::Joined({position, Of({{RowRange::RightOpen("b", "c"), 7, 2}})});
+  ASSERT_OK(joined);
+  EXPECT_EQ(*joined, Of({{RowRange::RightOpen("a", "b"), 6, 5},
+                         {RowRange::RightOpen("b", "c"), 7, 4},
+                         {RowRange::StartingAt("c"), 6, 4}}));
+  position.AdvanceTo(8);
+  EXPECT_EQ(position, Of({{RowRange::StartingAt("a"), 8}}));
 }
 
 // Bytes with a checksum that fits.
@@ -68,7 +100,7 @@ TEST(ChangePositionTest, BytesThatNoStreamWouldMakeAreNoPosition) {
        {Of({}), Of({{RowRange::RightOpen("b", "a"), 1}}),
         Of({{RowRange::StartingAt("b"), 1}, {RowRange::StartingAt("c"), 1}}),
         Of({{RowRange::RightOpen("b", "c"), 1}, {RowRange::RightOpen("a", "b"), 1}}),
-        Of({{RowRange::All(), kMaxSequence + 1}})}) {
+        Of({{RowRange::All(), kMaxSequence + 1}}), Of({{RowRange::All(), 1, kMaxSequence + 1}})}) {
     EXPECT_STATUS(kInvalidArgument, "not a position", ChangePosition::Decode(wrong.Encode()));
   }
 }
