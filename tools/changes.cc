@@ -160,6 +160,12 @@ class ChangePrinter {
         }
         object["new_families"] = change.new_families;
         break;
+      case TableChange::Kind::kGarbageCollection:
+        object["collected_at"] = absl::ToUnixMicros(change.collected_at);
+        SetBytes(&object, "collection_begin", change.rows.begin());
+        if (change.rows.end().has_value()) SetBytes(&object, "collection_end", *change.rows.end());
+        object["collected_families"] = change.families;
+        break;
     }
     return object;
   }
@@ -174,6 +180,11 @@ class ChangePrinter {
     return text;
   }
 
+  static std::string RowsAsText(const RowRange& rows) {
+    return Cat("from ", Quoted(rows.begin()),
+               rows.end().has_value() ? Cat(" before ", Quoted(*rows.end())) : "");
+  }
+
   static std::string AsText(const TableChange& change) {
     std::string text =
         Cat(FormatTimestamp(Timestamp(absl::ToUnixMicros(change.time))), " ", change.sequence, " ");
@@ -185,9 +196,7 @@ class ChangePrinter {
         }
         return Cat(text, "row ", Escaped(change.mutation.row()), ": ", Join(parts, ", "));
       case TableChange::Kind::kDropRows:
-        return Cat(
-            text, "drop from ", Quoted(change.rows.begin()),
-            change.rows.end().has_value() ? Cat(" before ", Quoted(*change.rows.end())) : "");
+        return Cat(text, "drop ", RowsAsText(change.rows));
       case TableChange::Kind::kFamilies:
         for (const auto& [name, family] : change.schema->families) {
           parts.push_back(Cat(name, ":", FormatGcExpression(family.gc), ":", FormatType(family)));
@@ -195,6 +204,9 @@ class ChangePrinter {
         text += Cat("families ", Join(parts, ", "));
         if (!change.new_families.empty()) text += Cat("; new ", Join(change.new_families, ", "));
         return text;
+      case TableChange::Kind::kGarbageCollection:
+        return Cat(text, "collected ", Join(change.families, ", "), " ", RowsAsText(change.rows),
+                   " as of ", FormatTimestamp(Timestamp(absl::ToUnixMicros(change.collected_at))));
     }
     return text;
   }

@@ -1233,7 +1233,9 @@ const char* bigtable_changes_successor_position(const bigtable_changes* changes,
 enum {
   BIGTABLE_CHANGE_MUTATION = 0,   // of a row
   BIGTABLE_CHANGE_DROP_ROWS = 1,  // rows were dropped: bigtable_table_drop_rows
-  BIGTABLE_CHANGE_FAMILIES = 2    // families were added, changed or dropped
+  BIGTABLE_CHANGE_FAMILIES = 2,   // families were added, changed or dropped
+  // A compaction has removed cells that the rules of families have for garbage.
+  BIGTABLE_CHANGE_GARBAGE_COLLECTION = 3
 };
 
 // What a change does not have, because it is of another kind, is NULL or 0; a count is 0.
@@ -1271,6 +1273,14 @@ const char* bigtable_change_drop_end(const bigtable_change* change, size_t* size
 bigtable_schema* bigtable_change_get_schema(const bigtable_change* change);
 size_t bigtable_change_new_family_count(const bigtable_change* change);
 const char* bigtable_change_new_family(const bigtable_change* change, size_t index, size_t* size);
+// Of a garbage collection: its rows, as those that were dropped; the families; and the time as of
+// which their rules were applied, in microseconds since 1970 (TableChange::collected_at).
+const char* bigtable_change_collection_begin(const bigtable_change* change, size_t* size);
+const char* bigtable_change_collection_end(const bigtable_change* change, size_t* size);
+size_t bigtable_change_collected_family_count(const bigtable_change* change);
+const char* bigtable_change_collected_family(const bigtable_change* change, size_t index,
+                                             size_t* size);
+int64_t bigtable_change_collected_at(const bigtable_change* change);
 
 // --- Followers (follower.h) ---
 

@@ -12,18 +12,19 @@
 //
 // What is in it. Each mutation that was committed after the stream was opened, whole, whoever wrote
 // it and however: single, in a batch, by a transaction, an atomic operation or an observer. Each
-// Table::DropRowRange, for each of its tablets, and each change of families. Not in it: what
-// garbage collection and compaction filters remove. Garbage collection depends on nothing but the
-// rule, the cells and the time, and the rule is in the changes of families; so a copy with the same
-// families that has the same mutations reads as the table does. Files cannot be ingested into a
-// table with a change stream.
+// Table::DropRowRange, for each of its tablets, and each change of families. Garbage collections: a
+// compaction that has removed cells by the rules of families says so, once for all of them. Not in
+// it: which cells these were, and what compaction filters remove. Garbage collection depends on
+// nothing but the rule, the cells and the time, and the rule is in the changes of families; so a
+// copy with the same families that has the same mutations reads as the table does. Files cannot be
+// ingested into a table with a change stream.
 //
 // The order. Sequence numbers ascend, and are those of snapshots: a snapshot sees exactly the
 // changes with numbers up to Snapshot::sequence().
 //
 // In a database that is read-only, or follows another one (DatabaseOptions::follow), this holds
 // within a tablet. A change of one tablet may come after one of another that has a larger number,
-// if it was being written when the state was taken.
+// if it was being written when the state was taken. So may a garbage collection in its own tablet.
 //
 // What is kept. Changes are kept for ChangeStreamRule::retention, within
 // ChangeStreamRule::max_bytes on disk. A position that is older gets OutOfRange, never a gap.
@@ -64,12 +65,17 @@ struct BIGTABLE_EXPORT TableChange {
     kMutation = 0,  // of a row
     kDropRows = 1,  // Table::DropRowRange
     kFamilies = 2,  // Database::ModifyFamilies, and the other calls that change families
+    // A compaction of a tablet has removed cells for good that the rules of families (GcRule) have
+    // for garbage. Reads did not return them before, either. What a flush leaves out, because it
+    // was garbage before it was in a file, is not told.
+    kGarbageCollection = 3,
   };
 
   Kind kind = Kind::kMutation;
   // The number of its commit, which no other change of the database has.
   uint64_t sequence = 0;
-  // When it was committed, by the clock of the database. Ascends within a tablet.
+  // When it was committed, by the clock of the database. Ascends within a tablet, except that a
+  // garbage collection is timed beside the writes: by a moment's difference.
   absl::Time time = {};
   // Of a mutation: the last sequence number of the batch that it belongs to, which is the same for
   // all mutations of the batch, also those of other tables; 0: it was applied alone. Nothing else
@@ -79,13 +85,20 @@ struct BIGTABLE_EXPORT TableChange {
   // Of kMutation: the mutation, with the timestamps that its cells have got. It can be applied to
   // another table.
   RowMutation mutation = RowMutation("");
-  // Of kDropRows: those that were dropped, as far as they are in the stream.
+  // Of kDropRows: those that were dropped, as far as they are in the stream. Of kGarbageCollection:
+  // those that it may have removed cells of, as far as they are in the stream.
   RowRange rows = RowRange::All();
   // Of kFamilies: the schema after the change. What families had that it does not have is gone.
   std::shared_ptr<const TableSchema> schema = nullptr;
   // Of kFamilies: those that the change has added. They are empty, also if there was one of the
   // name before.
   std::vector<std::string> new_families = {};
+  // Of kGarbageCollection: the families with a rule that were collected, and the time as of which
+  // the rules were applied. What they had for garbage then, and was written before this change, may
+  // be gone. If there were several collections of a family since the stream's last change, only the
+  // last may be in the stream: it says all that the others say.
+  std::vector<std::string> families = {};
+  absl::Time collected_at = {};
 
   // The operations of the mutation, in call order: views of `mutation`. Cost: that of decoding.
   std::vector<ObservedOperation> Operations() const;

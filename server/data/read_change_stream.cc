@@ -129,6 +129,9 @@ bool ReadChangeStreamCall::NextMessage(data::ReadChangeStreamResponse* response)
 // the end.
 bool ReadChangeStreamCall::TakeChange() {
   const TableChange& change = stream_->change();
+  // Google's API names the cells that are collected, which no change of a table here does. Its time
+  // is not in the order of those of mutations.
+  if (change.kind == TableChange::Kind::kGarbageCollection) return true;
   watermark_ = std::max(watermark_, change.time);
   if (change.kind == TableChange::Kind::kFamilies) families_ = FamiliesOf(*change.schema);
   if (selection_.end.has_value() && change.time > *selection_.end) {

@@ -29,6 +29,8 @@ struct ChangeRequest {
   // Only the position after the last change that there is. It is not after the changes of another
   // database of which this one is a copy, whatever numbers have been taken here since.
   bool only_last = false;
+  // Garbage collections are left out, and none is missed: for a copy that has the rules itself.
+  bool without_collections = false;
   CallLimits limits;
 };
 
@@ -59,6 +61,9 @@ inline void AdvanceBy(const TableChange& change, ChangePosition* position) {
       return position->AdvanceRows(change.rows, change.sequence);
     case TableChange::Kind::kFamilies:
       position->families_after = std::max(position->families_after, change.sequence);
+      return;
+    case TableChange::Kind::kGarbageCollection:
+      return position->AdvanceCollections(change.rows, change.sequence);
   }
 }
 

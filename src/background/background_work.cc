@@ -461,7 +461,10 @@ void BackgroundWork::ClearError() {
     upkeep_pauses_.clear();
   }
   for (TabletServer* server : servers) {
-    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) tablet->LiftQuarantine();
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+      tablet->LiftQuarantine();
+      tablet->pending_collection()->Settle();
+    }
   }
   Wake();
 }

@@ -40,6 +40,7 @@ class MergePart {
     }
     ClippedCursor clipped(&input, begin_, end_);
     job_.cells_unfiltered = &cells_unfiltered_;
+    job_.has_collected = &has_collected_;
     written_ = job_.Run(&clipped);
     if (written_.ok()) return;
     for (const RunCursor* cursor : cursors) {
@@ -49,6 +50,7 @@ class MergePart {
 
   const absl::StatusOr<std::vector<SSTableInfo>>& written() const { return written_; }
   uint64_t cells_unfiltered() const { return cells_unfiltered_; }
+  bool has_collected() const { return has_collected_; }
   uint64_t unreadable_file() const { return unreadable_file_; }
 
  private:
@@ -58,6 +60,7 @@ class MergePart {
   const std::string end_;
   absl::StatusOr<std::vector<SSTableInfo>> written_ = absl::UnknownError("it has not run");
   uint64_t cells_unfiltered_ = 0;
+  bool has_collected_ = false;
   uint64_t unreadable_file_ = 0;
 };
 
@@ -69,6 +72,7 @@ absl::StatusOr<std::vector<SSTableInfo>> Collect(const CompactionJob& job,
   std::vector<SSTableInfo> files;
   for (const MergePart& part : parts) {
     outcome->cells_unfiltered += part.cells_unfiltered();
+    outcome->has_collected |= part.has_collected();
     if (!part.written().ok()) continue;
     files.insert(files.end(), part.written()->begin(), part.written()->end());
   }

@@ -32,8 +32,8 @@ std::vector<std::string> CutsOf(const std::vector<SortedRun>& inputs, const KeyR
 
 // Runs `job` over the entries of `inputs` in `keys`, on at most `threads` threads, this one
 // included. As CompactionJob::Run: after an error no file is left. Adds the cells that were not
-// passed to filters, and after an error the unreadable file, to the outcome. If the system gives no
-// more threads, this one does their parts.
+// passed to filters, whether rules have removed some, and after an error the unreadable file, to
+// the outcome. If the system gives no more threads, this one does their parts.
 absl::StatusOr<std::vector<SSTableInfo>> RunMergeParts(const CompactionJob& job,
                                                        const std::vector<SortedRun>& inputs,
                                                        const KeyRange& keys, int threads,

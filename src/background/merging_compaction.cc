@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 
+#include "background/collection_note.h"
 #include "background/merge_parts.h"
 #include "background/pick_output.h"
 #include "base/status.h"
@@ -128,6 +129,7 @@ absl::Status MergingCompaction::Merge(const std::atomic<bool>* cancelled,
   outcome_.bytes_read += plan_.input_bytes();
   for (const Ref<SSTable>& file : plan_.inputs.dropped) {
     outcome_.bytes_dropped += file->info().size;
+    collected_at_ = plan_.now;  // all of its cells had expired
   }
   for (const TabletFile& file : change_.added) outcome_.bytes_moved += file.info.size;
   if (replaced_.empty() && change_.added.empty()) return absl::OkStatus();
@@ -188,6 +190,7 @@ absl::Status MergingCompaction::WriteRun(const CompactionJob& job,
                                          int threads, uint64_t order) {
   BT_ASSIGN_OR_RETURN(const std::vector<SSTableInfo> written,
                       RunMergeParts(job, runs, tablet_->keys().And(range), threads, &outcome_));
+  collected_at_ = std::max(collected_at_, job.retention.rules_as_of);
   for (const SSTableInfo& info : written) {
     outcome_.Add(info);
     written_.push_back({order, info});
@@ -204,15 +207,31 @@ absl::Status MergingCompaction::Commit() {
                       OpenSSTables(environment_, plan_.layout->groups[group_], written_));
   TabletChange change = change_;
   change.added.insert(change.added.end(), written_.begin(), written_.end());
-  const absl::Status committed = environment_.store->Commit(tablet_->id(), change);
+  std::vector<TabletStep> steps = {{tablet_->id(), change}};
+  std::optional<CollectionNote> note;
+  if (std::vector<std::string> families = FamiliesToNote(); !families.empty()) {
+    note.emplace(tablet_);
+    BT_ASSIGN_OR_RETURN(TabletStep noted, note->TakeStep(std::move(families), collected_at_));
+    steps.push_back(std::move(noted));
+  }
+  // Of one tablet, so METADATA takes both or none.
+  const absl::Status committed = environment_.store->Commit(steps);
   if (!committed.ok()) {
     outcome_.is_in_doubt = environment_.store->IsInDoubt(committed);
+    if (outcome_.is_in_doubt && note.has_value()) note->LeaveInDoubt();
     return committed;
   }
+  if (note.has_value()) tablet_->PublishChangeFiles(steps.back().change, {});
   // A filter removes cells without a write to their rows, which may be cached.
   const bool changes_rows = plan_.layout->HasFilter(change_.group_id);
   tablet_->PublishChange(group_, change, opened, 0, changes_rows);
   return absl::OkStatus();
+}
+
+std::vector<std::string> MergingCompaction::FamiliesToNote() const {
+  if (tablet_->Layout()->changes_since == 0) return {};
+  if (!outcome_.has_collected && plan_.inputs.dropped.empty()) return {};
+  return CollectedFamilies(*plan_.layout, change_.group_id);
 }
 
 }  // namespace bigtable

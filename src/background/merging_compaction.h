@@ -12,10 +12,12 @@
 
 #include <atomic>
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 
 #include "bigtable/event_listener.h"
 
@@ -61,6 +63,8 @@ class MergingCompaction {
   // That of an input (TabletFile).
   uint64_t OrderOf(const Ref<SSTable>& file) const;
   absl::Status Commit();
+  // The families of which the table's change stream is to have that rules may have removed cells.
+  std::vector<std::string> FamiliesToNote() const;
 
   Tablet* const tablet_;
   const TabletEnvironment& environment_;
@@ -69,6 +73,8 @@ class MergingCompaction {
   std::vector<Ref<SSTable>> replaced_;
   TabletChange change_;  // without the output
   std::vector<TabletFile> written_;
+  // As of when the rules were applied, at the latest.
+  absl::Time collected_at_ = absl::InfinitePast();
   CompactionOutcome outcome_;
 };
 

@@ -26,6 +26,7 @@ struct CompactionOutcome {
   uint64_t bytes_moved = 0;        // of files that joined another run without being rewritten
   uint64_t bytes_dropped = 0;      // of files that were removed unread
   uint64_t cells_unfiltered = 0;   // see CompactionStatistics
+  bool has_collected = false;      // rules may have removed cells (CollectingCursor)
   std::vector<EventFile> outputs;  // the new files
   // After an error: the number of the input that could not be read, or 0 if the error is another.
   uint64_t unreadable_file = 0;

@@ -210,3 +210,24 @@ const char* bigtable_change_new_family(const bigtable_change* change, size_t ind
   if (index >= change->change->new_families.size()) return ReturnNone(size);
   return Return(change->change->new_families[index], size);
 }
+
+const char* bigtable_change_collection_begin(const bigtable_change* change, size_t* size) {
+  if (change->change->kind != TableChange::Kind::kGarbageCollection) return ReturnNone(size);
+  return Return(change->change->rows.begin(), size);
+}
+const char* bigtable_change_collection_end(const bigtable_change* change, size_t* size) {
+  if (change->change->kind != TableChange::Kind::kGarbageCollection) return ReturnNone(size);
+  return bigtable::ReturnEnd(change->change->rows, size);
+}
+size_t bigtable_change_collected_family_count(const bigtable_change* change) {
+  return change->change->families.size();
+}
+const char* bigtable_change_collected_family(const bigtable_change* change, size_t index,
+                                             size_t* size) {
+  if (index >= change->change->families.size()) return ReturnNone(size);
+  return Return(change->change->families[index], size);
+}
+int64_t bigtable_change_collected_at(const bigtable_change* change) {
+  if (change->change->kind != TableChange::Kind::kGarbageCollection) return 0;
+  return absl::ToUnixMicros(change->change->collected_at);
+}

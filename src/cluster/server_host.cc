@@ -439,6 +439,12 @@ absl::Status ServerHost::DropChangesOfClaimed(const std::shared_ptr<Tablet>& tab
     state.whole_since = std::max(state.whole_since, drop.micros);
     return true;
   });
+  std::erase_if(state.collections, [&](const ChangeState::Collection& collection) {
+    if (!old.Has(collection.sequence, collection.micros)) return false;
+    state.collections_whole_after = std::max(state.collections_whole_after, collection.sequence);
+    state.whole_since = std::max(state.whole_since, collection.micros);
+    return true;
+  });
   const std::string encoded = state.Encode();
   if (change.removed.empty() && encoded == files->policy_state()) return absl::OkStatus();
   change.policy_state = encoded;

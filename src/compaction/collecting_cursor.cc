@@ -123,8 +123,10 @@ EntryVerdict CollectingCursor::JudgeTimestamped(std::string_view key, EntryKind 
   const RetainedFamily* const family = column_.family();
   if (family == nullptr || version.sequence <= family->created) return EntryVerdict::kDrop;
   const int64_t timestamp = TimestampOf(key);
-  if (timestamp < family->min_timestamp) return EntryVerdict::kDrop;
-  if (family->past.HasExpired(version.sequence, timestamp)) return EntryVerdict::kDrop;
+  if (timestamp < family->min_timestamp || family->past.HasExpired(version.sequence, timestamp)) {
+    has_collected_ |= IsCell(kind);
+    return EntryVerdict::kDrop;
+  }
   EnterTimestamp(timestamp);
 
   const bool hidden = column_.IsHiddenFromAll(version);
@@ -136,6 +138,8 @@ EntryVerdict CollectingCursor::JudgeTimestamped(std::string_view key, EntryKind 
   } else {
     verdict = unresolved_.Judge(kind, version, hidden);
   }
+  const bool stays = verdict == EntryVerdict::kKeep || verdict == EntryVerdict::kMark;
+  has_collected_ |= !stays && !hidden && IsCell(kind);
   column_.AddWrite(kind, version);
   return verdict;
 }

@@ -76,6 +76,9 @@ class CollectingCursor {
   // Of a major compaction: the cells before the position that it keeps, and that were not passed to
   // their filters because a snapshot may see them.
   uint64_t cells_unfiltered() const { return filters_.cells_unfiltered(); }
+  // Whether it may have left out a cell before the position that nothing but a rule of its family
+  // has removed. False is certain.
+  bool has_collected() const { return has_collected_; }
 
  private:
   // Goes from the input's position to the first entry that must be written.
@@ -103,6 +106,7 @@ class CollectingCursor {
 
   const Retention* const retention_;
   bool keeps_versions_ = false;  // a family counts them
+  bool has_collected_ = false;
   PaidInput input_;
   CollectedColumn column_;
   UnresolvedVersions unresolved_;

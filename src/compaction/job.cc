@@ -124,6 +124,7 @@ absl::StatusOr<std::vector<SSTableInfo>> CompactionJob::Run(EntryCursor* input) 
   }
   BT_RETURN_IF_ERROR(entries.status());
   if (cells_unfiltered != nullptr) *cells_unfiltered = entries.cells_unfiltered();
+  if (has_collected != nullptr) *has_collected = entries.has_collected();
   return outputs.Finish();
 }
 

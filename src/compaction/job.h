@@ -65,6 +65,9 @@ struct CompactionJob {
   // (CollectingCursor::cells_unfiltered). May be null.
   uint64_t* cells_unfiltered = nullptr;
 
+  // Set by Run: whether rules have removed cells (CollectingCursor::has_collected). May be null.
+  bool* has_collected = nullptr;
+
   // Writes the files, syncs each, and returns them in key order; none if nothing is left. After an
   // error (of the input, of the file system, of the limits, Cancelled) it removes what it wrote.
   // The caller syncs the directory, possibly after several jobs.

@@ -57,10 +57,10 @@ bool HasAny(const Tablet& tablet, const OldChanges& old) {
       });
   if (has_file) return true;
   const absl::StatusOr<ChangeState> state = ChangeState::Decode(changes->policy_state());
-  return state.ok() &&
-         std::any_of(state->drops.begin(), state->drops.end(), [&](const ChangeState::Drop& drop) {
-           return old.Has(drop.sequence, drop.micros);
-         });
+  if (!state.ok()) return false;
+  const auto is_old = [&](const auto& change) { return old.Has(change.sequence, change.micros); };
+  return std::any_of(state->drops.begin(), state->drops.end(), is_old) ||
+         std::any_of(state->collections.begin(), state->collections.end(), is_old);
 }
 
 }  // namespace

@@ -50,7 +50,9 @@ class ChangeFeed {
   // Reads on. Errors of TableBackend::ReadChanges.
   absl::Status Read(const CallLimits& limits) {
     BT_ASSIGN_OR_RETURN(ChangeRound round,
-                        source_->ReadChanges({.position = read_, .limits = limits}));
+                        source_->ReadChanges({.position = read_,
+                                              .without_collections = true,  // it has the rules
+                                              .limits = limits}));
     // The parts of an image are those of its tablets.
     if (pending_.empty()) applied_ = round.begin;
     is_of_image_ = round.is_of_image;

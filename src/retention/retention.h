@@ -45,6 +45,8 @@ struct Retention {
   // Of the rows that the compaction reads, it reads everything that was written up to this number;
   // entries that it does not read were written later. 0: unknown.
   SequenceNumber complete_through = 0;
+  // As of when the rules are applied, now or at the oldest snapshot.
+  absl::Time rules_as_of = absl::InfinitePast();
   // What filters are told. They are not applied while a user's snapshot sees what they would
   // change.
   absl::Time now = absl::InfinitePast();

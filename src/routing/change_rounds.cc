@@ -1,13 +1,19 @@
 // Table::ReadChanges: a round over the tablets of some rows.
 //
 // Why nothing is missed. First a number is taken that is at least that of every change so far.
-// Then, of each tablet: the server finishes the writes that have taken numbers up to it; a version
-// is pinned; and after that the tablet is found to be served there, not stopped, and its families
-// not about to change. A tablet that is stopped before its rows are dropped, split, merged or moved
-// is stopped before the number of a drop is taken, and families are known to change before the
-// number of that change is taken. So these numbers are larger than the round's, and the pinned
-// version has all changes up to it.
+// Then, of each tablet: the server finishes the writes that have taken numbers up to it; no garbage
+// collection is pending (tablet/pending_collection.h); a version is pinned; and after that the
+// tablet is found to be served there, not stopped, and its families not about to change. A tablet
+// that is stopped before its rows are dropped, split, merged or moved is stopped before the number
+// of a drop is taken, and families are known to change before the number of that change is taken.
+// So these numbers are larger than the round's, and the pinned version has all changes up to it.
+//
+// In an image (ChangeRound::is_of_image) nothing is known of a collection that was being committed
+// when the image was taken. The next one may have it, with a number that is smaller than those of
+// changes that were returned. So a position says of collections on their own what was returned of
+// them: those of a tablet are committed in the order of their numbers.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -49,6 +55,7 @@ struct TabletPart {
   RowRange rows = RowRange::All();
   ChangeState state;
   SequenceNumber after = 0;
+  SequenceNumber collections_after = 0;
 };
 
 // The operations with the timestamps that the cells have got.
@@ -139,8 +146,8 @@ class Round {
   // Does nothing if the tablet is superseded.
   absl::Status AddTablet(const HostedTablet& hosted, const RowRange& rows) {
     // A change of families takes a turn among the writes of each server. If it is not known whether
-    // a schema was written, it lasts until Database::Resume.
-    constexpr absl::Duration kMostForFamilies = absl::Seconds(5);
+    // a schema, or a garbage collection, was written, it lasts until Database::Resume.
+    constexpr absl::Duration kMostForOthers = absl::Seconds(5);
     const CallLimits& limits = request_->limits;
     const SteadyTime began = SteadyTime::Now();
     const DataPath* const path = hosted.host->data_path();
@@ -151,14 +158,21 @@ class Round {
       if (tablet.flags().removed()) return table_->DeletedError();
       if (tablet.flags().superseded()) return absl::OkStatus();
       BT_RETURN_IF_ERROR(path->AwaitVisible(through_, limits));
+      const bool is_collecting = tablet.pending_collection().any();
       Pin<TabletVersion> version = tablet.Version();
       ReadSpec spec;
       const bool is_current = path->BeginRead(tablet, *version, {.sequence = through_}, &spec) &&
-                              !tablet.flags().stopped() && !version->layout().is_changing;
+                              !tablet.flags().stopped() && !version->layout().is_changing &&
+                              !is_collecting;
       if (!is_current) {
-        if (version->layout().is_changing && SteadyTime::Now() - began > kMostForFamilies) {
+        const bool lasts_long = SteadyTime::Now() - began > kMostForOthers;
+        if (version->layout().is_changing && lasts_long) {
           return absl::UnavailableError(
               Cat("the families of table ", table_->name(), " are being changed"));
+        }
+        if (is_collecting && lasts_long) {
+          return absl::UnavailableError(
+              Cat("a compaction of table ", table_->name(), " is being committed"));
         }
         absl::SleepFor(absl::Milliseconds(1));
         continue;
@@ -199,22 +213,37 @@ class Round {
       round_.is_whole &= oldest == table_->route->table_id();
       if (!begins) {
         part.after = request_->position.AfterOf(part.rows.begin());
-        if (part.after < oldest) return DroppedError();
-        if (round_.is_of_image) round_.position.parts.push_back({part.rows, part.after});
+        part.collections_after = request_->position.CollectionsAfterOf(part.rows.begin());
+        if (part.after < oldest || MissesCollections(part)) return DroppedError();
+        if (round_.is_of_image) AddPositionOf(part);
         continue;
       }
       part.after = oldest;
+      part.collections_after = std::max(opened, part.state.collections_whole_after);
       if (!request_->since.has_value()) {
         part.after = round_.is_of_image ? std::max(oldest, LastOf(part).sequence) : through_;
+        part.collections_after = round_.is_of_image ? LastCollectionOf(part) : through_;
       }
-      round_.position.parts.push_back({part.rows, part.after});
-      const bool asks_for_dropped =
-          request_->since.has_value() && *request_->since != absl::InfinitePast() &&
-          part.state.whole_after > opened && Since() <= part.state.whole_since;
+      AddPositionOf(part);
+      const SequenceNumber dropped_through =
+          request_->without_collections
+              ? part.state.whole_after
+              : std::max(part.state.whole_after, part.state.collections_whole_after);
+      const bool asks_for_dropped = request_->since.has_value() &&
+                                    *request_->since != absl::InfinitePast() &&
+                                    dropped_through > opened && Since() <= part.state.whole_since;
       if (asks_for_dropped) return DroppedError();
     }
     return absl::OkStatus();
   }
+  void AddPositionOf(const TabletPart& part) {
+    round_.position.parts.push_back({part.rows, part.after, part.collections_after});
+  }
+  bool MissesCollections(const TabletPart& part) const {
+    return !request_->without_collections &&
+           part.collections_after < part.state.collections_whole_after;
+  }
+
   // --- The last change ---
 
   struct Last {
@@ -239,19 +268,28 @@ class Round {
     }
     return last;
   }
+  static SequenceNumber LastCollectionOf(const TabletPart& part) {
+    const std::vector<ChangeState::Collection>& collections = part.state.collections;
+    return std::max({part.version->layout().changes_since, part.state.collections_whole_after,
+                     collections.empty() ? 0 : collections.back().sequence});
+  }
   SequenceNumber LastOfFamilies() const {
     if (parts_.empty()) return 0;
     const TableLayout& layout = parts_.front().version->layout();
     return layout.schema_changes.empty() ? layout.changes_since
                                          : layout.schema_changes.back().sequence;
   }
-  // The largest number of a change of any tablet: each of them has all that are smaller.
+  // The largest number of a change of any tablet: each of them has all that are smaller. But not of
+  // collections, as in an image.
   absl::Status FindLast() {
     SequenceNumber last = LastOfFamilies();
     for (const TabletPart& part : parts_) {
       last = std::max({last, part.version->layout().changes_since, LastOf(part).sequence});
     }
-    round_.position.parts = {{request_->rows, last}};
+    round_.position.parts.clear();
+    for (const TabletPart& part : parts_) {
+      round_.position.parts.push_back({part.rows, last, LastCollectionOf(part)});
+    }
     round_.position.families_after = last;
     return absl::OkStatus();
   }
@@ -286,15 +324,17 @@ class Round {
 
   // --- What is not in the files and lists ---
 
-  // Drops and changes of families, by number.
+  bool IsAskedFor(SequenceNumber sequence, int64_t micros, SequenceNumber after) const {
+    return sequence > after && sequence <= through_ && micros >= Since();
+  }
+
+  // Drops, changes of families and garbage collections, by number.
   std::map<SequenceNumber, TableChange> OtherChanges() const {
     std::map<SequenceNumber, TableChange> changes;
-    const auto is_asked_for = [&](SequenceNumber sequence, int64_t micros, SequenceNumber after) {
-      return sequence > after && sequence <= through_ && micros >= Since();
-    };
+    if (!request_->without_collections) AddCollections(&changes);
     for (const TabletPart& part : parts_) {
       for (const ChangeState::Drop& drop : part.state.drops) {
-        if (!is_asked_for(drop.sequence, drop.micros, part.after)) continue;
+        if (!IsAskedFor(drop.sequence, drop.micros, part.after)) continue;
         const RowRange rows = Intersection(drop.rows, part.rows);
         if (rows.empty()) continue;
         const auto [found, is_new] = changes.try_emplace(drop.sequence);
@@ -312,7 +352,7 @@ class Round {
     SequenceNumber next_before = present.changes_since;
     for (const TableLayout::SchemaChange& noted : present.schema_changes) {
       const SequenceNumber before = std::exchange(next_before, noted.sequence);
-      if (!is_asked_for(noted.sequence, noted.micros, after)) continue;
+      if (!IsAskedFor(noted.sequence, noted.micros, after)) continue;
       absl::StatusOr<TableLayout> layout = TableLayout::Decode(noted.layout);
       if (!layout.ok()) continue;  // it was decoded with the layout that has it
       TableChange& change = changes[noted.sequence];
@@ -325,6 +365,29 @@ class Round {
       }
     }
     return changes;
+  }
+
+  void AddCollections(std::map<SequenceNumber, TableChange>* changes) const {
+    for (const TabletPart& part : parts_) {
+      for (const ChangeState::Collection& collection : part.state.collections) {
+        if (!IsAskedFor(collection.sequence, collection.micros, part.collections_after)) continue;
+        const RowRange rows = Intersection(collection.rows, part.rows);
+        if (rows.empty()) continue;
+        const auto [found, is_new] = changes->try_emplace(collection.sequence);
+        TableChange& change = found->second;
+        change.kind = TableChange::Kind::kGarbageCollection;
+        change.sequence = collection.sequence;
+        change.time = absl::FromUnixMicros(collection.micros);
+        // Of tablets that were one, each has what no later collection has said again.
+        change.rows = is_new ? rows : RowsBetween(change.rows.begin(), rows.end());
+        change.collected_at = std::max(is_new ? absl::InfinitePast() : change.collected_at,
+                                       absl::FromUnixMicros(collection.collected_at));
+        std::vector<std::string> families;
+        std::set_union(change.families.begin(), change.families.end(), collection.families.begin(),
+                       collection.families.end(), std::back_inserter(families));
+        change.families = std::move(families);
+      }
+    }
   }
 
   // --- Merging ---

@@ -149,6 +149,7 @@ Retention TableLayout::RetentionOf(uint32_t group_id, absl::Time now) const {
       retention.families.back().filter = FindCompactionFilter(family.compaction_filter);
     }
   }
+  retention.rules_as_of = now;
   retention.now = now;
   return retention;
 }

@@ -52,6 +52,7 @@
 #include "tablet/file_quarantine.h"
 #include "tablet/group_files.h"
 #include "tablet/group_policies.h"
+#include "tablet/pending_collection.h"
 #include "tablet/tablet_environment.h"
 #include "tablet/tablet_state.h"
 #include "tablet/tablet_version.h"
@@ -127,6 +128,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   const FileEstimates& estimates() const { return estimates_; }
   const FileQuarantine& quarantine() const { return quarantine_; }
   GroupPolicies* policies() { return &policies_; }
+  PendingCollection* pending_collection() { return &pending_collection_; }
+  const PendingCollection& pending_collection() const { return pending_collection_; }
   TabletCounters* counters() const { return counters_.get(); }
 
   // --- For the writer ---
@@ -231,6 +234,7 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   FileEstimates estimates_{&keys_};
   FileQuarantine quarantine_;
   GroupPolicies policies_;
+  PendingCollection pending_collection_;
 
   mutable Mutex mutex_;  // held briefly, while a version is replaced
   Published<TabletVersion> version_;

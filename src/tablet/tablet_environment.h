@@ -53,6 +53,8 @@ struct TabletEnvironment {
 
   std::string server;  // its name, for redo points
   FileNumbers* file_numbers = nullptr;
+  // For changes of tablets of tables with a change stream.
+  SequenceSource* sequences = nullptr;
   std::function<std::string(uint64_t)> path_of;
   // Called for each new SSTable before it is committed. Null: not needed.
   std::function<absl::Status(uint64_t number)> on_file_written;

@@ -58,6 +58,7 @@ TabletServer::TabletServer(const TabletServerOptions& options, TabletEnvironment
                .batches = options.batches},
               options.log_limit, wake_),
       rotation_(&environment_, &tablets_, &log_, &visible_, writer_.queue(), wake_) {
+  environment_.sequences = sequences;
   environment_.most_memtable_size = options.most_memtable_size;
   environment_.visible = [this] { return visible(); };
   environment_.sync_log = [this](absl::Span<const ImmutableMemtables> flushed) {

@@ -66,9 +66,9 @@ struct TabletServerOptions {
 
 class TabletServer final {
  public:
-  // `environment` is the base of the tablets' own; name, most_memtable_size, visible and sync_log
-  // are filled in here. `sequences` and `info_log` outlive the server. `wake` is called when there
-  // is background work.
+  // `environment` is the base of the tablets' own; name, sequences, most_memtable_size, visible
+  // and sync_log are filled in here. `sequences` and `info_log` outlive the server. `wake` is
+  // called when there is background work.
   TabletServer(const TabletServerOptions& options, TabletEnvironment environment,
                SequenceSource* sequences, InfoLog* info_log, std::function<void()> wake);
   TabletServer(const TabletServer&) = delete;

@@ -174,6 +174,48 @@ void AStreamHasBatchesDropsAndFamilies(const char* directory) {
   bigtable_database_free(database);
 }
 
+void AStreamHasGarbageCollections(const char* directory) {
+  bigtable_database* const database = OpenDatabase(directory);
+  bigtable_table* const table = CreateWithStream(database, "t");
+  bigtable_gc_rule* const rule = bigtable_gc_rule_max_versions_new(1);
+  EXPECT_OK(bigtable_database_set_gc_rule(database, TEXT("t"), TEXT("f"), rule, NULL));
+  bigtable_gc_rule_free(rule);
+  bigtable_changes* changes = NULL;
+  bigtable_change_options* const options = bigtable_change_options_new();
+  EXPECT_OK(bigtable_change_options_set_rows(options, NULL, 0, TEXT("m")));
+  EXPECT_OK(bigtable_table_read_changes(table, options, &changes));
+  bigtable_change_options_free(options);
+  for (int64_t i = 1; i <= 2; ++i) {
+    Set(table, "a", i, "");
+    EXPECT_OK(bigtable_database_flush(database, TEXT("t"), NULL));
+  }
+  EXPECT_OK(bigtable_database_compact(database, TEXT("t"), NULL));
+  for (int i = 0; i < 2; ++i) {
+    const bigtable_change* const mutation = Next(changes);
+    EXPECT(bigtable_change_kind(mutation) == BIGTABLE_CHANGE_MUTATION);
+    EXPECT(bigtable_change_collection_begin(mutation, NULL) == NULL);
+    EXPECT(bigtable_change_collection_end(mutation, NULL) == NULL);
+    EXPECT(bigtable_change_collected_family_count(mutation) == 0);
+    EXPECT(bigtable_change_collected_family(mutation, 0, NULL) == NULL);
+    EXPECT(bigtable_change_collected_at(mutation) == 0);
+  }
+  const bigtable_change* const change = Next(changes);
+  EXPECT(change != NULL && bigtable_change_kind(change) == BIGTABLE_CHANGE_GARBAGE_COLLECTION);
+  size_t size = 0;
+  EXPECT_TEXT("", bigtable_change_collection_begin(change, &size), size);
+  EXPECT_TEXT("m", bigtable_change_collection_end(change, &size), size);
+  EXPECT(bigtable_change_collected_family_count(change) == 1);
+  EXPECT_TEXT("f", bigtable_change_collected_family(change, 0, &size), size);
+  EXPECT(bigtable_change_collected_family(change, 1, &size) == NULL && size == 0);
+  EXPECT(bigtable_change_collected_at(change) > 0);
+  EXPECT(bigtable_change_collected_at(change) <= bigtable_change_time(change));
+  EXPECT(bigtable_change_row(change, NULL) == NULL);
+  EXPECT(bigtable_change_drop_begin(change, NULL) == NULL);
+  EXPECT(bigtable_change_get_mutation(change) == NULL);
+  bigtable_changes_free(changes);
+  bigtable_database_free(database);
+}
+
 void AStreamGoesOnAtAPosition(const char* directory) {
   bigtable_database* database = OpenDatabase(directory);
   bigtable_table* table = CreateWithStream(database, "t");

@@ -89,6 +89,7 @@
   DO(ACompactionFilterIsCalledBySeveralThreads)         \
   DO(AStreamReturnsTheMutationsOfATable)                \
   DO(AStreamHasBatchesDropsAndFamilies)                 \
+  DO(AStreamHasGarbageCollections)                      \
   DO(AStreamGoesOnAtAPosition)                          \
   DO(AStreamEndsWithItsTablet)                          \
   DO(AStreamIsOpenedForATableAndReturnsItsErrorAgain)   \

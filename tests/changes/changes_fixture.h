@@ -31,7 +31,7 @@ inline std::string Show(const ObservedOperation& operation) {
   return text;
 }
 
-// "r: set f:q@5=v, row"; "drop [a, b)"; "families f g".
+// "r: set f:q@5=v, row"; "drop [a, b)"; "families f g"; "collected f g [a, b) as of 5".
 inline std::string Show(const TableChange& change) {
   switch (change.kind) {
     case TableChange::Kind::kDropRows:
@@ -41,6 +41,10 @@ inline std::string Show(const TableChange& change) {
       for (const auto& [name, family] : change.schema->families) absl::StrAppend(&text, " ", name);
       return text;
     }
+    case TableChange::Kind::kGarbageCollection:
+      return Cat("collected ", absl::StrJoin(change.families, " "), " [", change.rows.begin(), ", ",
+                 change.rows.end().value_or("..."), ") as of ",
+                 absl::ToUnixMicros(change.collected_at));
     case TableChange::Kind::kMutation:
       break;
   }

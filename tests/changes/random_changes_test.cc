@@ -2,13 +2,17 @@
 // the table at every position that is looked at, and each change comes once.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
@@ -36,12 +40,25 @@ class RandomChangesTest : public ChangesFixture {
     static const char* const kRows[] = {"a", "ab", "b", "ba", "bb", "c", "ca", "d"};
     return kRows[random.Between(0, 7)];
   }
-  static RowMutation RandomMutation(Random& random) {
+  // Two of the families have garbage.
+  static ReplayedTable::Rules Rules() {
+    return {{"f", GcRule::MaxVersions(2)}, {"h", GcRule::MaxAge(absl::Milliseconds(1))}};
+  }
+  static TableSchema SchemaWithRules() {
+    TableSchema schema = SchemaWith({"f", "g", "h"});
+    for (const auto& [family, rule] : Rules()) schema.families[family].gc = rule;
+    return schema;
+  }
+  RowMutation RandomMutation(Random& random) {
     RowMutation mutation(RandomRow(random));
     const auto column = [&] { return Cat(random.OneIn(2) ? "f" : "g", ":", random.Between(0, 2)); };
     for (int64_t i = random.Between(1, 3); i > 0; --i) {
       const int64_t time = random.Between(1, 5);
-      switch (random.Between(0, 9)) {
+      switch (random.Between(0, 11)) {
+        case 10:
+        case 11:
+          mutation.Set("h:", Timestamp(clock_.micros() - random.Between(0, 1500)), "aging");
+          break;
         case 0:
           mutation.Delete(column());
           break;
@@ -76,7 +93,7 @@ class RandomChangesTest : public ChangesFixture {
 
   void Step(Random& random) {
     Table* const table = OpenTable("t");
-    clock_.Set(clock_.micros() + random.Between(0, 3));
+    clock_.Set(clock_.micros() + random.Between(0, random.OneIn(10) ? 1000 : 3));
     switch (random.Between(0, 24)) {
       case 0:
         EXPECT_OK(database_->Flush("t"));
@@ -99,9 +116,7 @@ class RandomChangesTest : public ChangesFixture {
         return;
       }
       case 6:
-        if (random.OneIn(3)) {
-          EXPECT_OK(database_->Compact("t"));
-        }
+        EXPECT_OK(database_->Compact("t"));
         return;
       case 7:
         if (random.OneIn(3)) {
@@ -128,8 +143,8 @@ class RandomChangesTest : public ChangesFixture {
       case 11: {
         const auto snapshot = database_->TakeSnapshot();
         ASSERT_OK(snapshot);
-        contents_.emplace_back((*snapshot)->sequence(),
-                               ReplayedTable::Show(table, {.snapshot = *snapshot}));
+        contents_.push_back({(*snapshot)->sequence(), clock_.Now(),
+                             ReplayedTable::Show(table, {.snapshot = *snapshot})});
         return;
       }
       default: {
@@ -147,13 +162,39 @@ class RandomChangesTest : public ChangesFixture {
     }
   }
 
+  static bool IsCollection(const std::string& change) {
+    return change.find(" collected ") != std::string::npos;
+  }
+  static std::string NumberOf(const std::string& change) {
+    return change.substr(0, change.find(' '));
+  }
+  // Whether a stream has what another one had before it: the same changes, and of the garbage
+  // collections some, since later ones stand for others.
+  static void ExpectReadAgain(const std::vector<std::string>& again,
+                              const std::vector<std::string>& before) {
+    const auto others = [](const std::vector<std::string>& changes) {
+      std::vector<std::string> some;
+      std::copy_if(changes.begin(), changes.end(), std::back_inserter(some),
+                   [](const auto& change) { return !IsCollection(change); });
+      return some;
+    };
+    ASSERT_EQ(others(again), others(before));
+    std::set<std::string> numbers;
+    for (const std::string& change : before) {
+      if (IsCollection(change)) numbers.insert(NumberOf(change));
+    }
+    for (const std::string& change : again) {
+      ASSERT_TRUE(!IsCollection(change) || numbers.contains(NumberOf(change))) << change;
+    }
+  }
+
   // Goes on from where it was, perhaps in another opening.
   void ReadOn(Random& random) {
     ChangeStream stream = OpenTable("t")->ReadChanges(From(position_));
     for (int64_t most = random.OneIn(2) ? 1000 : random.Between(0, 5); most > 0; --most) {
       if (!stream.Next()) {
         ASSERT_OK(stream.status());
-        EXPECT_EQ(replayed_.Show(), ReplayedTable::Show(OpenTable("t")));
+        EXPECT_EQ(replayed_.Show(clock_.Now()), ReplayedTable::Show(OpenTable("t")));
         break;
       }
       replayed_.Apply(stream.change());
@@ -164,31 +205,33 @@ class RandomChangesTest : public ChangesFixture {
   }
 
   void CheckAll() {
+    ASSERT_OK(database_->WaitUntilQuiet());  // compactions make changes, too
     Random random(1);
     while (true) {
       const size_t before = read_.size();
       ReadOn(random);
       if (HasFailure()) return;
-      if (read_.size() == before && replayed_.Show() == ReplayedTable::Show(OpenTable("t"))) break;
+      const std::string replayed = replayed_.Show(clock_.Now());
+      if (read_.size() == before && replayed == ReplayedTable::Show(OpenTable("t"))) break;
     }
     for (const auto& [count, position] : positions_) {
       ChangeStream stream = OpenTable("t")->ReadChanges(From(position));
       std::vector<std::string> rest;
       while (stream.Next()) rest.push_back(Whole(stream.change()));
       ASSERT_OK(stream.status());
-      ASSERT_EQ(rest, std::vector<std::string>(read_.begin() + static_cast<ptrdiff_t>(count),
-                                               read_.end()));
+      ExpectReadAgain(rest, {read_.begin() + static_cast<ptrdiff_t>(count), read_.end()});
+      if (HasFatalFailure()) return;
     }
     // The table at each snapshot.
-    ReplayedTable table;
+    ReplayedTable table(Rules());
     ChangeStream stream = OpenTable("t")->ReadChanges(All());
     bool has_more = stream.Next();
-    for (const auto& [sequence, content] : contents_) {
-      while (has_more && stream.change().sequence <= sequence) {
+    for (const Content& at : contents_) {
+      while (has_more && stream.change().sequence <= at.sequence) {
         table.Apply(stream.change());
         has_more = stream.Next();
       }
-      ASSERT_EQ(table.Show(), content) << "at " << sequence;
+      ASSERT_EQ(table.Show(at.time), at.content) << "at " << at.sequence;
     }
     CheckPartitions();
   }
@@ -212,40 +255,51 @@ class RandomChangesTest : public ChangesFixture {
     std::vector<std::string> expected;
     std::copy_if(read_.begin(), read_.end(), std::back_inserter(expected), [](const auto& text) {
       return text.find(" drop [") == std::string::npos &&
-             text.find(" families ") == std::string::npos;
+             text.find(" families ") == std::string::npos && !IsCollection(text);
     });
     EXPECT_EQ(mutations, expected);
   }
 
-  ReplayedTable replayed_;
+  struct Content {
+    uint64_t sequence;
+    absl::Time time;
+    std::string content;
+  };
+
+  ReplayedTable replayed_{Rules()};
   std::string position_;
   std::vector<std::string> read_;
-  std::vector<std::pair<size_t, std::string>> positions_;   // after so many changes
-  std::vector<std::pair<uint64_t, std::string>> contents_;  // of the table at a number
+  std::vector<std::pair<size_t, std::string>> positions_;  // after so many changes
+  std::vector<Content> contents_;                          // of the table at snapshots
 };
 
 TEST_F(RandomChangesTest, ReplayedChangesGiveTheTable) {
+  int64_t collections = 0;
   ForEachSeed(kSlow ? 5 : 25, [&](uint64_t seed) {
     Random random(seed);
     file_system_ = std::make_unique<InMemoryFileSystem>();
-    replayed_ = {};
+    replayed_ = ReplayedTable(Rules());
     read_.clear();
     positions_.clear();
     contents_.clear();
+    clock_.Set(10'000);
     Open(SmallOptions());
-    ASSERT_OK(database_->CreateTable("t", SchemaWith({"f", "g"})));
+    ASSERT_OK(database_->CreateTable("t", SchemaWithRules()));
     position_ = OpenTable("t")->ReadChanges(All()).Position();
     for (int i = 0; i < 150 && !HasFailure(); ++i) Step(random);
     if (!HasFailure()) CheckAll();
+    collections += std::count_if(read_.begin(), read_.end(), IsCollection);
     database_.reset();
   });
+  EXPECT_GT(collections, 0);
 }
 
 TEST_F(RandomChangesTest, ConcurrentWritersAreReadOnceAndInOrder) {
   DatabaseOptions options = SmallOptions();
   options.durability = Durability::kBuffered;
+  clock_.Set(10'000);
   Open(options);
-  ASSERT_OK(database_->CreateTable("t", SchemaWith({"f", "g"})));
+  ASSERT_OK(database_->CreateTable("t", SchemaWithRules()));
   Table* const table = OpenTable("t");
   ChangeStream stream = table->ReadChanges();
   const int writes = kSlow ? 300 : 2000;
@@ -290,7 +344,7 @@ TEST_F(RandomChangesTest, ConcurrentWritersAreReadOnceAndInOrder) {
       }
     }
   });
-  ReplayedTable replayed;
+  ReplayedTable replayed(Rules());
   std::vector<std::string> read;
   uint64_t last = 0;
   while (writing > 0 && stream.status().ok()) {
@@ -302,18 +356,18 @@ TEST_F(RandomChangesTest, ConcurrentWritersAreReadOnceAndInOrder) {
     }
   }
   for (std::thread& thread : threads) thread.join();
+  ASSERT_OK(database_->WaitUntilQuiet());  // compactions make changes, too
   while (stream.Next()) {
     replayed.Apply(stream.change());
     read.push_back(Whole(stream.change()));
   }
   ASSERT_OK(stream.status());
-  EXPECT_EQ(replayed.Show(), ReplayedTable::Show(table));
+  EXPECT_EQ(replayed.Show(clock_.Now()), ReplayedTable::Show(table));
   ChangeStream again = table->ReadChanges(All());
-  for (const std::string& text : read) {
-    ASSERT_TRUE(again.Next());
-    ASSERT_EQ(Whole(again.change()), text);
-  }
-  EXPECT_FALSE(again.Next());
+  std::vector<std::string> read_again;
+  while (again.Next()) read_again.push_back(Whole(again.change()));
+  ASSERT_OK(again.status());
+  ExpectReadAgain(read_again, read);
 }
 
 }  // namespace
