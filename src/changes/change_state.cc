@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -27,8 +28,13 @@ RowRange ReadRows(Decoder* in) {
   return has_end ? RowRange::RightOpen(begin, in->LengthPrefixed()) : RowRange::StartingAt(begin);
 }
 
+RowRange RowsOf(const std::string& begin, const std::optional<std::string>& end) {
+  return end.has_value() ? RowRange::RightOpen(begin, *end) : RowRange::StartingAt(begin);
+}
+
 // What is left in two tablets of a collection when they were one.
 void Join(const ChangeState::Collection& right, ChangeState::Collection* left) {
+  left->rows = RowsOf(left->rows.begin(), right.rows.end());
   std::vector<std::string> families;
   std::set_union(left->families.begin(), left->families.end(), right.families.begin(),
                  right.families.end(), std::back_inserter(families));
@@ -65,6 +71,16 @@ void ChangeState::AddCollection(Collection added) {
   }
   std::erase_if(collections, [](const Collection& earlier) { return earlier.families.empty(); });
   collections.push_back(std::move(added));
+}
+
+void ChangeState::ClipCollections(const RowRange& tablet) {
+  for (Collection& collection : collections) {
+    const std::optional<std::string>& end = collection.rows.end();
+    const bool ends_before = end.has_value() && (!tablet.end().has_value() || *end < *tablet.end());
+    collection.rows =
+        RowsOf(std::max(collection.rows.begin(), tablet.begin()), ends_before ? end : tablet.end());
+  }
+  std::erase_if(collections, [](const Collection& collection) { return collection.rows.empty(); });
 }
 
 std::string ChangeState::Encode() const {

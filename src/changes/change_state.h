@@ -67,10 +67,16 @@ struct ChangeState {
   // collections than families, except in a tablet that was merged, until its next compactions.
   void AddCollection(Collection added);
 
+  // Keeps of the collections only what they say of these rows, those of the tablet. Before a merge:
+  // otherwise it could bring back a collection of rows of the other tablet, for which a later one
+  // stands there.
+  void ClipCollections(const RowRange& tablet);
+
   std::string Encode() const;
   // Of an empty text: nothing was dropped. DataLoss; FailedPrecondition for a later version.
   static absl::StatusOr<ChangeState> Decode(std::string_view bytes);
-  // That of two tablets that become one.
+  // That of two tablets that become one, the left one before the right one, whose collections are
+  // clipped.
   static ChangeState Merged(const ChangeState& left, const ChangeState& right);
 
   friend bool operator==(const ChangeState&, const ChangeState&) = default;

@@ -61,8 +61,10 @@ absl::StatusOr<TabletState> MergedState(const TabletState& left, const TabletSta
       }
     }
     if (id == kChangesGroupId) {
-      BT_ASSIGN_OR_RETURN(const ChangeState of_left, ChangeState::Decode(group.policy_state));
-      BT_ASSIGN_OR_RETURN(const ChangeState of_right, ChangeState::Decode(into.policy_state));
+      BT_ASSIGN_OR_RETURN(ChangeState of_left, ChangeState::Decode(group.policy_state));
+      BT_ASSIGN_OR_RETURN(ChangeState of_right, ChangeState::Decode(into.policy_state));
+      of_left.ClipCollections(left.rows);
+      of_right.ClipCollections(right.rows);
       into.policy_state = ChangeState::Merged(of_left, of_right).Encode();
     }
     // Neither log is needed up to the later redo point.

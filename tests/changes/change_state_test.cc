@@ -123,15 +123,27 @@ TEST(ChangeStateTest, ALaterCollectionOfAFamilyTakesThePlaceOfTheEarlier) {
 }
 
 TEST(ChangeStateTest, WhatTwoTabletsHaveOfACollectionIsOneInTheMergedTablet) {
-  ChangeState left{.collections_whole_after = 1,
-                   .collections = {Collected(2, {"f", "h"}), Collected(4, {"g"})}};
+  const auto of = [](RowRange rows, ChangeState::Collection collection) {
+    collection.rows = std::move(rows);
+    return collection;
+  };
+  const RowRange left_rows = RowRange::RightOpen("b", "m");
+  const RowRange right_rows = RowRange::StartingAt("m");
+  ChangeState left{
+      .collections_whole_after = 1,
+      .collections = {Collected(2, {"f", "h"}),
+                      of(RowRange::RightOpen("m", "n"), Collected(3, {"f"})), Collected(5, {"g"})}};
   ChangeState right{.collections_whole_after = 2,
-                    .collections = {Collected(2, {"f", "g"}), Collected(3, {"h"})}};
-  const ChangeState merged = ChangeState::Merged(left, right);
-  EXPECT_EQ(merged, (ChangeState{.collections_whole_after = 2,
-                                 .collections = {Collected(2, {"f", "g", "h"}), Collected(3, {"h"}),
-                                                 Collected(4, {"g"})}}));
-  EXPECT_EQ(merged, ChangeState::Merged(right, left));
+                    .collections = {Collected(2, {"f", "g"}),
+                                    of(RowRange::RightOpen("a", "x"), Collected(4, {"h"}))}};
+  left.ClipCollections(left_rows);
+  right.ClipCollections(right_rows);
+  EXPECT_EQ(
+      ChangeState::Merged(left, right),
+      (ChangeState{.collections_whole_after = 2,
+                   .collections = {of(RowRange::StartingAt("b"), Collected(2, {"f", "g", "h"})),
+                                   of(RowRange::RightOpen("m", "x"), Collected(4, {"h"})),
+                                   of(left_rows, Collected(5, {"g"}))}}));
 }
 
 }  // namespace

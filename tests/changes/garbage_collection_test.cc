@@ -288,7 +288,7 @@ TEST_F(GarbageCollectionTest, GoesAlongWithSplitsMergesAndMoves) {
   EXPECT_EQ(Collections(From(begin)), both);
   ASSERT_OK(database_->MergeTablets("t", "m"));
   EXPECT_EQ(Collections(From(begin)),
-            (Strings{"collected f g [, ...) as of 1000", "collected f g [, m) as of 2000"}));
+            (Strings{"collected f g [m, ...) as of 1000", "collected f g [, m) as of 2000"}));
   EXPECT_EQ(CollectionsOf(&stream), Strings{});
 
   clock_.Set(3000);
