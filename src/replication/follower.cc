@@ -78,7 +78,8 @@ class FollowerThread {
       BT_RETURN_IF_ERROR(FenceDatabase(options.fence_directory, options.file_system));
     }
     Stop();
-    absl::Status last = WasPromoted() ? absl::OkStatus() : replica_.Pass(limits);
+    absl::Status last =
+        WasPromoted() ? absl::OkStatus() : replica_.Pass(Replica::Looks::kNow, limits);
     if (last.ok() || (!fences && limits.Check().ok())) last = EndFollowing(options);
     if (!last.ok()) {
       BT_RETURN_IF_ERROR(Start());
@@ -148,14 +149,15 @@ class FollowerThread {
     absl::Duration pause = options_.interval;
     while (!is_ending_) {
       uint64_t pass;
+      Replica::Looks looks;
       {
         MutexLock lock(&mutex_);
         pass = ++begun_;
-        is_asked_ = false;
+        looks = std::exchange(is_asked_, false) ? Replica::Looks::kNow : Replica::Looks::kSometimes;
       }
       const absl::Time began = absl::Now();
       const uint64_t before = replica_.changes_applied();
-      const absl::Status passed = replica_.Pass({.given_up = &is_ending_});
+      const absl::Status passed = replica_.Pass(looks, {.given_up = &is_ending_});
       MutexLock lock(&mutex_);
       if (is_ending_) return;
       status_ = passed;

@@ -40,8 +40,8 @@ std::optional<RowMutation> WithFamilies(const RowMutation& mutation,
 
 }  // namespace
 
-absl::Status Replica::Pass(const CallLimits& limits) {
-  absl::Status passed = PassOnce(limits);
+absl::Status Replica::Pass(Looks looks, const CallLimits& limits) {
+  absl::Status passed = PassOnce(looks, limits);
   if (!passed.ok()) {
     tables_.clear();
     state_.reset();
@@ -52,14 +52,15 @@ absl::Status Replica::Pass(const CallLimits& limits) {
   return passed;
 }
 
-absl::Status Replica::PassOnce(const CallLimits& limits) {
+absl::Status Replica::PassOnce(Looks looks, const CallLimits& limits) {
   constexpr absl::Duration kFindTables = absl::Seconds(1);
   if (is_image_) {
     const absl::Status refreshed = source_->Refresh(OptionsOf(limits));
     is_image_ = !absl::IsFailedPrecondition(refreshed) && !absl::IsUnimplemented(refreshed);
     if (is_image_) BT_RETURN_IF_ERROR(refreshed);
   }
-  if (!found_at_.has_value() || SteadyTime::Now() - *found_at_ >= kFindTables) {
+  if (looks == Looks::kNow || !found_at_.has_value() ||
+      SteadyTime::Now() - *found_at_ >= kFindTables) {
     BT_RETURN_IF_ERROR(FindTables(limits));
     found_at_ = SteadyTime::Now();
   }

@@ -55,9 +55,12 @@ class Replica {
 
   // Finds the tables, and makes own ones. Errors of Follower::Open.
   absl::Status FindAll() { return FindTables({}); }
+  // Whether a pass looks for tables that are new, or were deleted: those that somebody waits for,
+  // and of the others one in a second.
+  enum class Looks { kNow, kSometimes };
   // Applies everything that the other database had when it was called. Errors of
   // FindAll, and of both databases.
-  absl::Status Pass(const CallLimits& limits);
+  absl::Status Pass(Looks looks, const CallLimits& limits);
 
   uint64_t changes_applied() const { return changes_applied_.load(std::memory_order_relaxed); }
   uint64_t bytes_applied() const { return bytes_applied_.load(std::memory_order_relaxed); }
@@ -71,7 +74,7 @@ class Replica {
     std::string registered;                       // the position of the registered reader
   };
 
-  absl::Status PassOnce(const CallLimits& limits);
+  absl::Status PassOnce(Looks looks, const CallLimits& limits);
   // Finds the tables to follow, and creates and deletes own ones.
   absl::Status FindTables(const CallLimits& limits);
   // Those that are to be followed, and, of all that there are, those that were followed before: of
