@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,15 +25,16 @@
 
 namespace bigtable {
 
-inline ModelMutation ToModel(const ObservedMutation& observed) {
+inline ModelMutation ToModel(std::string_view row,
+                             const std::vector<ObservedOperation>& operations) {
   // In the order of OperationKind.
   static constexpr ModelOperation::Kind kKinds[] = {
       ModelOperation::Kind::kSet,          ModelOperation::Kind::kAddToCell,
       ModelOperation::Kind::kMergeToCell,  ModelOperation::Kind::kDeleteColumn,
       ModelOperation::Kind::kDeleteCell,   ModelOperation::Kind::kDeleteTimeRange,
       ModelOperation::Kind::kDeleteFamily, ModelOperation::Kind::kDeleteRow};
-  ModelMutation mutation{std::string(observed.row()), {}};
-  for (const ObservedOperation& operation : observed.operations()) {
+  ModelMutation mutation{std::string(row), {}};
+  for (const ObservedOperation& operation : operations) {
     ModelOperation op;
     op.kind = kKinds[static_cast<size_t>(operation.kind)];
     op.family = operation.family;
@@ -43,6 +45,9 @@ inline ModelMutation ToModel(const ObservedMutation& observed) {
     mutation.operations.push_back(std::move(op));
   }
   return mutation;
+}
+inline ModelMutation ToModel(const ObservedMutation& observed) {
+  return ToModel(observed.row(), observed.operations());
 }
 
 class ModelEngineObserver final : public MutationObserver {

@@ -51,6 +51,9 @@ enum class StepKind {
   kSetLocalityGroup,
   kSetSplitRule,
   kSetObservers,
+  kSetChangeStream,
+  kReadChanges,
+  kFollow,
   kSetQuota,
   kExhaustRate,
   kExhaustStorage,
@@ -86,6 +89,10 @@ struct ModelSettings {
   bool observers = false;
   // Tables and callers have quotas.
   bool quotas = false;
+  // Tables have change streams.
+  bool changes = false;
+  // A follower keeps a copy of the tables with change streams.
+  bool follower = false;
 };
 
 struct ModelPlan {
@@ -136,6 +143,9 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
       {StepKind::kSetLocalityGroup, 8},
       {StepKind::kSetSplitRule, 3},
       {StepKind::kSetObservers, 12},
+      {StepKind::kSetChangeStream, 8},
+      {StepKind::kReadChanges, 40},
+      {StepKind::kFollow, 15},
       {StepKind::kSetQuota, 20},
       {StepKind::kExhaustRate, 12},
       {StepKind::kExhaustStorage, 12},
@@ -144,12 +154,6 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
       {StepKind::kContinueWithCopy, 4},
       {StepKind::kCrash, 10},
   };
-  const auto weight_of = [&settings](const std::pair<StepKind, int>& kind) {
-    return kind.first == StepKind::kWriteConcurrently && settings.concurrency ? 400 : kind.second;
-  };
-  int total = 0;
-  for (const auto& kind : kWeights) total += weight_of(kind);
-
   Random random(seed);
   ModelPlan plan;
   plan.seed = seed;
@@ -170,6 +174,25 @@ inline ModelPlan MakeModelPlan(uint64_t seed, size_t step_count, ModelSettings s
   // Messages carry no observed writes.
   plan.settings.observers = random.OneIn(2) && !settings.concurrency && !settings.messages;
   plan.settings.quotas = random.OneIn(2);
+  Random streams(~seed);
+  // Changes are not read by messages.
+  plan.settings.changes = streams.OneIn(3) && !settings.messages;
+  plan.settings.follower = plan.settings.changes && streams.OneIn(2);
+  const auto weight_of = [&plan](const std::pair<StepKind, int>& kind) {
+    switch (kind.first) {
+      case StepKind::kWriteConcurrently:
+        return plan.settings.concurrency ? 400 : kind.second;
+      case StepKind::kSetChangeStream:
+      case StepKind::kReadChanges:
+        return plan.settings.changes ? kind.second : 0;
+      case StepKind::kFollow:
+        return plan.settings.follower ? kind.second : 0;
+      default:
+        return kind.second;
+    }
+  };
+  int total = 0;
+  for (const auto& kind : kWeights) total += weight_of(kind);
   // The number of large writes, each of which takes as long as hundreds of other steps.
   int large = 2;
   for (size_t i = 0; i < step_count; ++i) {

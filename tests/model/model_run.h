@@ -15,9 +15,9 @@
 #include "bigtable/bigtable.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
+#include "model/model_follower_steps.h"
 #include "model/model_names.h"
 #include "model/model_plan.h"
-#include "model/model_quota_steps.h"
 #include "model/model_schemas.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
@@ -27,9 +27,9 @@
 namespace bigtable {
 
 // One thread at a time.
-class ModelRun : public ModelQuotaSteps {
+class ModelRun : public ModelFollowerSteps {
  public:
-  explicit ModelRun(const ModelPlan& plan) : ModelQuotaSteps(plan) {
+  explicit ModelRun(const ModelPlan& plan) : ModelFollowerSteps(plan) {
     Random random(plan.seed);
     if (plan.settings.crashes == ModelSettings::Crashes::kNever) {
       directory_.emplace();
@@ -43,6 +43,7 @@ class ModelRun : public ModelQuotaSteps {
     if (ok() && plan.settings.observers) CreateTable(random, kModelIndexTable);
     if (ok()) CreateTable(random, "t0");
     if (ok() && random.OneIn(2)) CreateTable(random, "t1");
+    FindStreams();
   }
   ~ModelRun() { Drop(); }
   ModelRun(const ModelRun&) = delete;
@@ -54,6 +55,7 @@ class ModelRun : public ModelQuotaSteps {
     ++operations_;
     BeginStep(step);
     DoStep(step, random);
+    FindStreams();
     CheckCalls();
     return ok();
   }
@@ -65,7 +67,9 @@ class ModelRun : public ModelQuotaSteps {
     for (size_t i = 0; ok() && i < snapshots_.size(); ++i) CompareAll(&snapshots_[i]);
     if (ok() && cursor_ != nullptr) Check(cursor_->Finish(random));
     if (ok() && plan_.settings.filters) CompactAll();
+    if (ok() && plan_.settings.follower) Follow(random);
     if (ok()) Reopen(random);
+    if (ok()) ReplayAllAgain(random);
     if (ok()) CheckRecordings();
     return ok();
   }
@@ -189,6 +193,15 @@ class ModelRun : public ModelQuotaSteps {
       case StepKind::kSetObservers:
         SetObservers(random);
         break;
+      case StepKind::kSetChangeStream:
+        SetChangeStream(random);
+        break;
+      case StepKind::kReadChanges:
+        ReadChanges(random);
+        break;
+      case StepKind::kFollow:
+        Follow(random);
+        break;
       case StepKind::kSetQuota:
         SetQuota(random);
         break;
@@ -215,7 +228,20 @@ class ModelRun : public ModelQuotaSteps {
   void CreateTable(Random& random, const std::string& name) {
     TableSchema schema = RandomSchema(random, plan_.settings);
     if (plan_.settings.observers) Observe(random, name, &schema);
+    const bool is_new = !model_.tables.contains(name);
     ModelSchemaSteps::CreateTable(random, name, schema);
+    const auto created = model_.tables.find(name);
+    if (!is_new || created == model_.tables.end() || !created->second.has_changes()) return;
+    if (HasUnfollowed(name)) BreakFollower(random);
+  }
+  void SetChangeStream(Random& random) {
+    const auto count = [&] {
+      return std::count_if(model_.tables.begin(), model_.tables.end(),
+                           [](const auto& table) { return table.second.has_changes(); });
+    };
+    const auto before = count();
+    ModelChangeSteps::SetChangeStream(random);
+    if (ok() && count() != before) BreakFollower(random);
   }
   // Mutations that come in as files, all at one moment.
   void Ingest(Random& random) {
@@ -258,6 +284,9 @@ class ModelRun : public ModelQuotaSteps {
     const absl::Status status =
         engine->Ingest(*files, {.moves_files = random.OneIn(2), .verifies = random.OneIn(2)})
             .status();
+    if (model.has_changes()) {
+      return Expect(absl::StatusCode::kFailedPrecondition, status, "Ingest beside a change stream");
+    }
     if (!Check(status, "Ingest")) return;
     operations_ += mutations.size();
     ModelWrite write(&model_, &quotas_, clock_.micros(), ModelWrite::Size::kSeveral);
@@ -305,7 +334,7 @@ class ModelRun : public ModelQuotaSteps {
     // It would count rates of calls by a clock of its own.
     if (memory_ == nullptr || plan_.settings.quotas) return CompareAll();
     Log("(followed)");
-    if (follower_ == nullptr) {
+    if (beside_ == nullptr) {
       DatabaseOptions options = RandomOptions(random);
       options.follow = true;
       options.follow_interval = absl::InfiniteDuration();
@@ -313,13 +342,15 @@ class ModelRun : public ModelQuotaSteps {
       options.file_system = memory_.get();
       absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path_, options);
       if (!Check(opened.status(), "Open, to follow")) return;
-      follower_ = *std::move(opened);
-    } else if (!Check(follower_->Refresh(), "Refresh")) {
+      beside_ = *std::move(opened);
+    } else if (!Check(beside_->Refresh(), "Refresh")) {
       return;
     }
-    database_.swap(follower_);
+    ForgetStreams();
+    database_.swap(beside_);
     CompareAll();
-    database_.swap(follower_);
+    ForgetStreams();
+    database_.swap(beside_);
     Tally("followed states");
   }
   // The calls are recorded from here on.
@@ -345,6 +376,8 @@ class ModelRun : public ModelQuotaSteps {
   void Forget() {
     cursor_.reset();
     snapshots_.clear();
+    ForgetStreams();
+    EndFollower();
   }
   void Drop() {
     Forget();
@@ -375,7 +408,8 @@ class ModelRun : public ModelQuotaSteps {
       Check(database_->DeleteTable(model_.tables.begin()->first), "DeleteTable");
     }
     if (!Close(random)) return;
-    follower_.reset();
+    beside_.reset();
+    ForgetFollower();
     path_ = path;
     Open(random);
     if (ok()) CompareAll();
@@ -412,6 +446,7 @@ class ModelRun : public ModelQuotaSteps {
     if (!Check(restored, "RestoreTable")) return;
     model_.RestoreTable(source, name);
     Tally("restored tables");
+    if (model_.tables.at(name).has_changes()) BreakFollower(random);
   }
   void ReopenReadOnly(Random& random) {
     Log("Reopen, read-only at first");
@@ -423,6 +458,7 @@ class ModelRun : public ModelQuotaSteps {
     Open(random, /*read_only=*/true);
     if (!ok()) return;
     CompareAll();
+    ForgetStreams();
     if (!model_.tables.empty()) {
       const std::string& name = model_.tables.begin()->first;
       const absl::Status status = TableOf(name)->Apply(RowMutation("a").DeleteRow());
@@ -438,7 +474,7 @@ class ModelRun : public ModelQuotaSteps {
         seed, plan_.settings.crashes == ModelSettings::Crashes::kMachine ? Unsynced::kRandomPart
                                                                          : Unsynced::kEverything);
     Drop();
-    follower_.reset();
+    beside_.reset();
     memory_ = std::move(clone);
     if (random.OneIn(4)) LookReadOnly(random);
     if (ok()) Open(random);
@@ -446,9 +482,7 @@ class ModelRun : public ModelQuotaSteps {
   }
 
   std::optional<TempDirectory> directory_;  // either directory_ or memory_ is used
-  std::unique_ptr<InMemoryFileSystem> memory_;
-  std::unique_ptr<Database> follower_;  // see CompareFollowed; null: not opened yet
-  std::string path_;
+  std::unique_ptr<Database> beside_;        // see CompareFollowed; null: not opened yet
   std::string first_path_;
   int copies_ = 0;
   InMemoryFileSystem recording_files_;

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/in_memory_file_system.h"
 #include "bigtable/testing/manual_clock.h"
 
 #include "base/strings.h"
@@ -107,6 +108,8 @@ class ModelRunState {
   static constexpr int64_t kFirstMicros = 10;
   TestClock clock_{kFirstMicros};
   ManualClock quota_time_;
+  std::unique_ptr<InMemoryFileSystem> memory_;  // null: the files are those of the machine
+  std::string path_;
   std::unique_ptr<Database> database_;
   std::optional<std::string> caller_;  // of tables that are opened
   ModelDatabase model_;

@@ -110,6 +110,11 @@ inline SplitRule RandomSplitRule(Random& random) {
   return random.Pick(kRules);
 }
 
+// Keeps everything that a test does.
+inline ChangeStreamRule RandomChangeStreamRule(Random& random) {
+  return {.retention = absl::Hours(random.Between(24, 48))};
+}
+
 // A new table must use each of its locality groups.
 inline void RemoveUnusedGroups(TableSchema* schema) {
   std::set<std::string> used = {"default"};
@@ -124,6 +129,7 @@ inline TableSchema RandomSchema(Random& random, const ModelSettings& settings) {
     if (random.OneIn(2)) schema.locality_groups[group] = RandomLocalityGroup(random);
   }
   schema.split = RandomSplitRule(random);
+  if (settings.changes && random.OneIn(2)) schema.changes = RandomChangeStreamRule(random);
   const auto families = static_cast<size_t>(random.Between(1, 6));
   while (schema.families.size() < families) {
     const Family family = RandomFamily(random, schema, settings);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -285,7 +286,7 @@ class ModelWriteSteps : public ModelObserverSteps {
     operations_ += writers.operations();
     reads_ += writers.reads();
     Check(writers.Settle(&model_));
-    if (ok()) StampTablets(writers.shared_table(), writers.server_time());
+    if (ok()) StampTablets(writers);
     if (ok()) CompareAll();
   }
   // An operation that must not change the result of concurrent writes, or of reads of older data.
@@ -309,11 +310,25 @@ class ModelWriteSteps : public ModelObserverSteps {
     }
   }
   // Sets the clock past the times that the servers gave to the threads' writes, and writes one row
-  // to each tablet, so that the model knows again which times the servers of the table give.
-  void StampTablets(const std::string& table, int64_t last_server_time) {
-    if (last_server_time == 0) return;
+  // to each tablet, so that the model knows again which times the servers of the tables give.
+  void StampTablets(const ModelWriters& writers) {
+    int64_t last_server_time = writers.server_time();
+    std::set<std::string> tables;
+    if (last_server_time != 0) tables.insert(writers.shared_table());
+    for (const auto& [name, table] : model_.tables) {
+      if (!table.has_changes()) continue;
+      // Each write has taken a time. Tablets were split between writes of which the model does not
+      // know the order.
+      const auto writes = static_cast<int64_t>(writers.operations());
+      last_server_time = std::max(last_server_time, table.LastServerTime() + writes);
+      tables.insert(name);
+    }
+    if (tables.empty()) return;
     clock_.Set(std::max(clock_.micros(), last_server_time + 1));
     Log(Cat("The clock is ", clock_.micros()));
+    for (const std::string& table : tables) StampTablets(table);
+  }
+  void StampTablets(const std::string& table) {
     const ModelTable& model = model_.tables.at(table);
     if (!model.KnowsServerTimes()) return;
     Random first(0);

@@ -12,7 +12,7 @@
 //     A cell that a Set replaced counts as written by that Set.
 //   * The server time of a mutation is the time of the clock or the last server time plus one,
 //     whichever is larger. A mutation consumes a server time only if one of its Sets has no
-//     timestamp.
+//     timestamp, or if the table has a change stream.
 //   * A read at a sequence number sees all mutations up to and including that number.
 //   * A cell that a compaction filter has removed does not exist, and counts as if it did: see
 //     model_filtered_cells.h.
@@ -35,6 +35,7 @@
 
 #include "support/model_aggregates.h"
 #include "support/model_cells.h"
+#include "support/model_changes.h"
 #include "support/model_filtered_cells.h"
 #include "support/model_observer_rules.h"
 #include "support/model_rules.h"
@@ -134,9 +135,31 @@ class ModelTable {
     for (const std::string& row : split_rows) last_server_times_[row] = 0;
     for (const auto& [name, family] : schema_.families) NoteFamily(name, family);
     NoteSplitRule();
+    is_whole_ = has_changes();
   }
 
   const TableSchema& schema() const { return schema_; }
+
+  // --- Its change stream ---
+
+  bool has_changes() const { return schema_.changes.retention != absl::ZeroDuration(); }
+  void SetChangeStream(const ChangeStreamRule& rule) {
+    const bool had_changes = has_changes();
+    schema_.changes = rule;
+    if (has_changes() && had_changes) return;
+    changes_ = {};
+    is_whole_ = false;
+  }
+  // Since the stream was opened.
+  const ModelChanges& changes() const { return changes_; }
+  // Whether the stream has everything that was ever written to the table.
+  bool IsWhole() const { return is_whole_; }
+  // One change of families was made since the last call.
+  void NoteFamilies() {
+    if (has_changes()) changes_.ChangeFamilies(schema_.families);
+  }
+
+  // --- Changes of its tablets and its schema ---
 
   // SplitTablet makes `row` the first row of a tablet; MergeTablets undoes that. The new tablets
   // continue the server times of the superseded ones.
@@ -153,6 +176,7 @@ class ModelTable {
   // Drops the rows for snapshots too. They are those of whole tablets then.
   void DropRows(const RowRange& range) {
     std::erase_if(rows_, [&](const auto& row) { return range.Contains(row.first); });
+    changes_.DropRows(range);
     // Longer bounds are moved to possible rows.
     const size_t most = RowMutation::kMaxRowSize;
     has_own_will_ |= range.begin().size() > most || range.end().value_or("").size() > most;
@@ -171,6 +195,12 @@ class ModelTable {
     std::vector<std::string> begins;
     for (const auto& [begin, last] : last_server_times_) begins.push_back(begin);
     return begins;
+  }
+  // The largest server time that a tablet has given.
+  int64_t LastServerTime() const {
+    int64_t latest = 0;
+    for (const auto& [begin, last] : last_server_times_) latest = std::max(latest, last);
+    return latest;
   }
   // Whether the database may split or merge the tablets by itself, or did so before. The model then
   // cannot predict server times.
@@ -223,7 +253,10 @@ class ModelTable {
           return op.kind == ModelOperation::Kind::kSet && !op.timestamp;
         });
     int64_t& last_server_time = std::prev(last_server_times_.upper_bound(mutation.row))->second;
-    if (takes_server_time) last_server_time = std::max(now_micros, last_server_time + 1);
+    if (takes_server_time || has_changes()) {
+      last_server_time = std::max(now_micros, last_server_time + 1);
+    }
+    if (has_changes()) changes_.Apply(mutation, last_server_time);
 
     RowHistory& row = rows_[mutation.row];
     uint32_t ordinal = 0;
@@ -273,6 +306,13 @@ class ModelTable {
   // The cells of a row by family, qualifier, and timestamp from new to old.
   std::vector<ModelCell> Read(const std::string& row_key, uint64_t sequence,
                               int64_t now_micros) const {
+    std::vector<ModelCell> cells = ReadUnfiltered(row_key, sequence, now_micros);
+    filtered_.Apply(row_key, &cells);
+    return cells;
+  }
+  // The cells as if there were no compaction filters.
+  std::vector<ModelCell> ReadUnfiltered(const std::string& row_key, uint64_t sequence,
+                                        int64_t now_micros) const {
     std::vector<ModelCell> cells;
     const auto row = rows_.find(row_key);
     if (row == rows_.end() || sequence < restored_) return cells;
@@ -287,13 +327,16 @@ class ModelTable {
         }
       }
     }
-    filtered_.Apply(row_key, &cells);
     return cells;
   }
 
   // From now on this is the table that a backup of it became. Reads at an earlier number find
   // nothing.
-  void BeRestored(uint64_t sequence) { restored_ = sequence; }
+  void BeRestored(uint64_t sequence) {
+    restored_ = sequence;
+    changes_ = {};
+    is_whole_ = false;
+  }
 
   // What compaction filters have done to the cells.
   const ModelFilteredCells& filtered() const { return filtered_; }
@@ -332,6 +375,8 @@ class ModelTable {
   std::map<std::string, ModelRules> rules_;  // of each family
   std::map<std::string, RowHistory> rows_;
   ModelFilteredCells filtered_;
+  ModelChanges changes_;
+  bool is_whole_ = false;
   std::map<std::string, int64_t> last_server_times_;  // of each tablet, by its first row
 };
 
@@ -339,6 +384,7 @@ class ModelTable::SavedRow {
   friend class ModelTable;
   std::string key;
   std::optional<RowHistory> history;
+  std::optional<ModelChanges::Row> changes;
   int64_t last_server_time = 0;
 };
 
@@ -346,11 +392,13 @@ inline ModelTable::SavedRow ModelTable::Save(const std::string& row) const {
   SavedRow saved;
   saved.key = row;
   if (const auto found = rows_.find(row); found != rows_.end()) saved.history = found->second;
+  saved.changes = changes_.Save(row);
   saved.last_server_time = std::prev(last_server_times_.upper_bound(row))->second;
   return saved;
 }
 inline void ModelTable::Restore(SavedRow saved) {
   std::prev(last_server_times_.upper_bound(saved.key))->second = saved.last_server_time;
+  changes_.Restore(saved.key, saved.changes);
   if (saved.history.has_value()) {
     rows_[saved.key] = *std::move(saved.history);
   } else {
