@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,7 @@
 
 #include "bigtable/change_stream.h"
 #include "bigtable/row_range.h"
+#include "bigtable/schema.h"
 
 #include "base/call_limits.h"
 #include "rows/change_position.h"
@@ -45,6 +47,9 @@ struct ChangeRound {
   // For a request that begins: whether the stream has everything that was ever written to the
   // table.
   bool is_whole = false;
+  // For a request that begins: the schema when the stream was opened. Null: it is not kept any
+  // more.
+  std::shared_ptr<const TableSchema> first_schema;
   bool has_caught_up = true;  // false: there are more
   // Every change that was committed before is among those up to `position`; unless more are left.
   absl::Time complete_through;

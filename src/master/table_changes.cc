@@ -116,8 +116,12 @@ absl::Status TableChanges::AddTable(TableLayout layout, const std::vector<Tablet
   // METADATA's mutation takes larger sequence numbers, so the number will not be used again.
   layout.table_id = TakeSequence();
   layout.observers_id = layout.observers.empty() ? 0 : layout.table_id;
-  // A restored table has no changes from before its backup.
-  layout.changes_since = layout.has_changes() ? layout.table_id : 0;
+  // A restored table has no changes from before its backup. The number of its stream is not that of
+  // the table, which says that the stream has everything that was ever written.
+  const bool is_restored_with_stream = layout.changes_since != 0;
+  if (layout.has_changes()) {
+    layout.changes_since = is_restored_with_stream ? TakeSequence() : layout.table_id;
+  }
   layout.schema_changes.clear();
   BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares, FindServers(layout, tablets, limits));
   BT_RETURN_IF_ERROR(context_->Step());
@@ -456,7 +460,10 @@ absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout*
     family->ChangeRule(rule, sequence, now);
   }
   if (opens_stream) layout->changes_since = sequence;
-  if (is_streamed) layout->AddSchemaChange(sequence, now);
+  if (is_streamed) {
+    layout->KeepFirstSchema(before, now);
+    layout->AddSchemaChange(sequence, now);
+  }
   return absl::OkStatus();
 }
 

@@ -93,7 +93,7 @@ absl::Status Replica::CheckBeginsEmpty(Database* source, const FollowerOptions& 
                       TablesOfSource(source, options, {}, {}));
   for (const std::string& name : names) {
     BT_ASSIGN_OR_RETURN(Table* const table, source->OpenTable(name));
-    BT_RETURN_IF_ERROR(OldestPosition(name, TableBackend::Of(*table).get(), {}).status());
+    BT_RETURN_IF_ERROR(BeginningOf(name, TableBackend::Of(*table).get(), {}).status());
   }
   return absl::OkStatus();
 }
@@ -122,6 +122,7 @@ absl::Status Replica::FindTables(const CallLimits& limits) {
   if (!state_.has_value()) {
     BT_ASSIGN_OR_RETURN(state_, FollowerTable::Open(own_, directory_, file_system_));
     BT_ASSIGN_OR_RETURN(known_, state_->Read());
+    BT_RETURN_IF_ERROR(EndStorageQuotas());
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                       TablesOfSource(source_, *options_, known_, limits));
@@ -151,7 +152,7 @@ absl::Status Replica::Begin(const std::string& name, const CallLimits& limits) {
   }
   absl::StatusOr<Table*> own = own_->OpenTable(name);
   if (absl::IsNotFound(own.status())) {
-    BT_RETURN_IF_ERROR(CreateOwn(name, limits));
+    BT_RETURN_IF_ERROR(CreateOwn(name, source.get(), limits));
     own = own_->OpenTable(name);
   }
   BT_RETURN_IF_ERROR(own.status());
@@ -172,26 +173,32 @@ absl::StatusOr<ChangePosition> Replica::FirstPosition(const std::string& name, T
     return last->position;
   }
   if (!absl::IsNotFound(own.status())) return own.status();
-  return OldestPosition(name, source, limits);
+  BT_ASSIGN_OR_RETURN(const ChangeRound oldest, BeginningOf(name, source, limits));
+  return oldest.begin;
 }
 
-absl::StatusOr<ChangePosition> Replica::OldestPosition(const std::string& name,
-                                                       TableBackend* source,
-                                                       const CallLimits& limits) {
-  const absl::StatusOr<ChangeRound> oldest =
-      source->ReadChanges({.since = absl::InfinitePast(), .most_bytes = 0, .limits = limits});
-  BT_RETURN_IF_ERROR(oldest.status());
-  if (!oldest->is_whole) {
+absl::StatusOr<ChangeRound> Replica::BeginningOf(const std::string& name, TableBackend* source,
+                                                 const CallLimits& limits) {
+  BT_ASSIGN_OR_RETURN(
+      ChangeRound oldest,
+      source->ReadChanges({.since = absl::InfinitePast(), .most_bytes = 0, .limits = limits}));
+  if (!oldest.is_whole) {
     return absl::OutOfRangeError(
         Cat("table ", name,
             " has more than its change stream: a follower of it begins with a checkpoint, or with "
             "a restored backup"));
   }
-  return oldest->begin;
+  return oldest;
 }
 
-absl::Status Replica::CreateOwn(const std::string& name, const CallLimits& limits) {
+// Not with the present families: what is written to them comes with the changes that come before
+// it. A mutation may not fit a later family, and a rule judges only what is there when it comes.
+absl::Status Replica::CreateOwn(const std::string& name, TableBackend* source,
+                                const CallLimits& limits) {
   BT_ASSIGN_OR_RETURN(TableSchema schema, source_->GetSchema(name, OptionsOf(limits)));
+  BT_ASSIGN_OR_RETURN(const ChangeRound oldest, BeginningOf(name, source, limits));
+  schema.families = oldest.first_schema->families;
+  schema.locality_groups = oldest.first_schema->locality_groups;
   schema.observers.clear();
   BT_RETURN_IF_ERROR(CopyAccessLists(schema));
   // A group whose families were dropped.
@@ -206,8 +213,25 @@ absl::Status Replica::CreateOwn(const std::string& name, const CallLimits& limit
 absl::Status Replica::CopyAccessLists(const TableSchema& schema) const {
   for (const auto& [_, family] : schema.families) {
     if (family.access_list.empty()) continue;
-    BT_ASSIGN_OR_RETURN(const AccessList list, source_->GetAccessList(family.access_list));
-    BT_RETURN_IF_ERROR(own_->SetAccessList(family.access_list, list));
+    absl::StatusOr<AccessList> list = source_->GetAccessList(family.access_list);
+    // It was deleted since, so a later change takes it from the family.
+    if (absl::IsNotFound(list.status())) list = AccessList();
+    BT_RETURN_IF_ERROR(list.status());
+    BT_RETURN_IF_ERROR(own_->SetAccessList(family.access_list, *list));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Replica::EndStorageQuotas() const {
+  BT_ASSIGN_OR_RETURN(const auto tables, own_->ListTableQuotas());
+  for (auto [name, quota] : tables) {
+    if (std::exchange(quota.storage_bytes, 0) == 0) continue;
+    BT_RETURN_IF_ERROR(own_->SetTableQuota(name, quota));
+  }
+  BT_ASSIGN_OR_RETURN(const auto callers, own_->ListCallerQuotas());
+  for (auto [name, quota] : callers) {
+    if (std::exchange(quota.storage_bytes, 0) == 0) continue;
+    BT_RETURN_IF_ERROR(own_->SetCallerQuota(name, quota));
   }
   return absl::OkStatus();
 }

@@ -83,16 +83,19 @@ class Replica {
       Database* source, const FollowerOptions& options,
       const std::map<std::string, ChangePosition>& known, const CallLimits& limits);
   absl::Status Begin(const std::string& name, const CallLimits& limits);
+  // The beginning of a stream that has everything that was ever written to its table. OutOfRange:
+  // it has not.
+  static absl::StatusOr<ChangeRound> BeginningOf(const std::string& name, TableBackend* source,
+                                                 const CallLimits& limits);
   // Where to begin with a table of which nothing is known.
   absl::StatusOr<ChangePosition> FirstPosition(const std::string& name, TableBackend* source,
                                                const CallLimits& limits) const;
-  // The same without an own table.
-  static absl::StatusOr<ChangePosition> OldestPosition(const std::string& name,
-                                                       TableBackend* source,
-                                                       const CallLimits& limits);
-  absl::Status CreateOwn(const std::string& name, const CallLimits& limits);
+  // With the families with which its changes begin.
+  absl::Status CreateOwn(const std::string& name, TableBackend* source, const CallLimits& limits);
   // Of families that the schema names: as in the other database.
   absl::Status CopyAccessLists(const TableSchema& schema) const;
+  // A checkpoint has those of the other database, which has taken the mutations.
+  absl::Status EndStorageQuotas() const;
   absl::Status DeleteOwn(const std::string& name);
   absl::Status SetFamilies(Followed* followed) const;
 

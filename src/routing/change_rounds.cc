@@ -194,7 +194,6 @@ class Round {
     round_.is_of_image = table_->database->parts.read_only;
     if (round_.is_of_image) SetCompleteThrough();
     round_.position = request_->position;
-    round_.is_whole = true;
     if (begins) {
       const bool is_from_now = !request_->since.has_value();
       round_.position = {.table_id = table_->route->table_id(),
@@ -202,6 +201,8 @@ class Round {
                          .parts = {}};
     }
     if (round_.is_of_image) round_.position.parts.clear();
+    if (begins) round_.first_schema = FirstSchema();
+    round_.is_whole = round_.first_schema != nullptr;
     for (TabletPart& part : parts_) {
       const SequenceNumber opened = part.version->layout().changes_since;
       if (opened == 0) {
@@ -242,6 +243,18 @@ class Round {
   bool MissesCollections(const TabletPart& part) const {
     return !request_->without_collections &&
            part.collections_after < part.state.collections_whole_after;
+  }
+  // When the stream was opened.
+  std::shared_ptr<const TableSchema> FirstSchema() const {
+    if (parts_.empty()) return nullptr;
+    const TableLayout& present = parts_.front().version->layout();
+    if (present.schema_changes.empty()) {
+      return std::make_shared<const TableSchema>(present.ToSchema());
+    }
+    const TableLayout::SchemaChange& first = present.schema_changes.front();
+    if (first.sequence != present.changes_since) return nullptr;
+    const absl::StatusOr<TableLayout> layout = TableLayout::Decode(first.layout);
+    return layout.ok() ? std::make_shared<const TableSchema>(layout->ToSchema()) : nullptr;
   }
 
   // --- The last change ---
@@ -347,8 +360,9 @@ class Round {
       }
     }
     if (parts_.empty()) return changes;
-    const SequenceNumber after = round_.position.families_after;
     const TableLayout& present = parts_.front().version->layout();
+    // At the opening of the stream nothing has changed yet.
+    const SequenceNumber after = std::max(round_.position.families_after, present.changes_since);
     SequenceNumber next_before = present.changes_since;
     for (const TableLayout::SchemaChange& noted : present.schema_changes) {
       const SequenceNumber before = std::exchange(next_before, noted.sequence);

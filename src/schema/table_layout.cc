@@ -165,6 +165,12 @@ void TableLayout::SetChangeStream(const ChangeStreamRule& rule) {
   schema_changes.clear();
 }
 
+void TableLayout::KeepFirstSchema(const TableLayout& before, absl::Time now) {
+  if (!schema_changes.empty()) return;
+  ABSL_ASSERT(before.schema_changes.empty() && "it is the layout before this one");
+  schema_changes.push_back({changes_since, absl::ToUnixMicros(now), before.Encode()});
+}
+
 void TableLayout::AddSchemaChange(SequenceNumber sequence, absl::Time now) {
   const int64_t oldest = absl::ToUnixMicros(now - changes.retention);
   std::vector<SchemaChange> kept = std::move(schema_changes);

@@ -135,7 +135,8 @@ struct TableLayout {
   // there is no stream.
   SequenceNumber changes_since = 0;
   // The schema after each change of families while there was a stream, the oldest first. For
-  // readers of changes.
+  // readers of changes. Before the first of them, with the number `changes_since`, comes the schema
+  // at the opening of the stream, for readers that begin there; until changes have been dropped.
   struct SchemaChange {
     SequenceNumber sequence = 0;
     int64_t micros = 0;  // of the Unix epoch
@@ -152,6 +153,9 @@ struct TableLayout {
   // The rule, which has been checked, in the form in which it is kept. The caller numbers the
   // opening of a stream.
   void SetChangeStream(const ChangeStreamRule& rule);
+  // Before the first change of families, which is at the time `now`: keeps those of the opening of
+  // the stream.
+  void KeepFirstSchema(const TableLayout& before, absl::Time now);
   // Appends the present families as those after the change `sequence`, which is at the time `now`,
   // and drops what is older than the retention.
   void AddSchemaChange(SequenceNumber sequence, absl::Time now);

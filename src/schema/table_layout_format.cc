@@ -219,7 +219,8 @@ absl::Status DecodeChangeStream(Decoder* in, TableLayout* layout) {
                                    " has the change number ", layout->changes_since));
   }
   if (!layout->has_changes()) layout->changes = {};
-  SequenceNumber last = layout->changes_since;
+  // The first one may be the schema at the opening of the stream.
+  SequenceNumber last = std::max<SequenceNumber>(layout->changes_since, 1) - 1;
   for (const TableLayout::SchemaChange& change : layout->schema_changes) {
     if (change.sequence <= last || change.sequence > kMaxSequence) {
       return absl::DataLossError(

@@ -108,6 +108,7 @@ TEST_F(ChangeStreamSettingTest, ANewTableHasItsStreamFromTheBeginning) {
 TEST_F(ChangeStreamSettingTest, EveryChangeOfFamiliesIsInTheSchema) {
   Table* const table = CreateTable("t", SchemaWith(kHourOfChanges));
   SequenceNumber last = Write(table, "a");
+  const TableLayout first = Layout();
   const std::vector<FamilyChange> changes = {
       FamilyChange::Add("h", {}),
       FamilyChange::Update("f", {.gc = GcRule::MaxVersions(1)}),
@@ -117,7 +118,7 @@ TEST_F(ChangeStreamSettingTest, EveryChangeOfFamiliesIsInTheSchema) {
   for (size_t i = 0; i < changes.size(); ++i) {
     ASSERT_OK(database_->ModifyFamilies("t", {changes[i]}));
     const TableLayout layout = Layout();
-    ASSERT_EQ(layout.schema_changes.size(), i + 1);
+    ASSERT_EQ(layout.schema_changes.size(), i + 2);
     EXPECT_FALSE(layout.is_changing);
     const TableLayout::SchemaChange& change = layout.schema_changes.back();
     EXPECT_GT(change.sequence, last);
@@ -128,10 +129,13 @@ TEST_F(ChangeStreamSettingTest, EveryChangeOfFamiliesIsInTheSchema) {
     EXPECT_EQ(after.changes_since, layout.changes_since);
     EXPECT_TRUE(after.schema_changes.empty());
   }
+  // Before them comes that of the opening.
+  EXPECT_EQ(Layout().schema_changes[0].sequence, first.changes_since);
+  EXPECT_EQ(Layout().schema_changes[0].layout, first.Encode());
   // A change that changes nothing of families is none.
   ASSERT_OK(database_->ModifyFamilies("t", {FamilyChange::Update("f", {.owner = "ann"})}));
   ASSERT_OK(database_->SetSplitRule("t", {}));
-  EXPECT_EQ(Layout().schema_changes.size(), changes.size());
+  EXPECT_EQ(Layout().schema_changes.size(), changes.size() + 1);
   ASSERT_OK(database_->SetChangeStream("t", {}));
   EXPECT_TRUE(Layout().schema_changes.empty());
 }

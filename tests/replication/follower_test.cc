@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 
+#include "bigtable/backup_engine.h"
 #include "bigtable/bigtable.h"
 
 #include "changes/replayed_table.h"
@@ -151,6 +152,76 @@ TEST_F(FollowerTest, FollowsFamiliesAndDroppedRows) {
   EXPECT_EQ(There("t"), "a g:@2=2\na h:@2=2\n");
   EXPECT_EQ(There("t"), Here("t"));
   EXPECT_EQ(follower_->database()->GetSchema("t")->families, database_->GetSchema("t")->families);
+}
+
+// The changes of an earlier time are made with the families of that time.
+TEST_F(FollowerTest, BeginsEmptyWithTheFamiliesOfTheBeginning) {
+  Open();
+  TableSchema schema = Schema({"f", "g", "h"});
+  schema.families["f"].gc = GcRule::MaxVersions(1);
+  Table* const table = CreateTable("t", schema);
+  for (int i = 1; i <= 3; ++i) {
+    for (const char* family : {"f:", "g:", "h:"}) Set(table, "a", family, i, Cat(i));
+  }
+  // What the rule has dropped does not come back.
+  ASSERT_OK(database_->UpdateFamily("t", "f", {.gc = GcRule::MaxVersions(3)}));
+  Set(table, "a", "f:", 4, "4");
+  ASSERT_OK(database_->ModifyFamilies(
+      "t",
+      {FamilyChange::Drop("g"), FamilyChange::Add("g", {.value_type = ValueType::kInt64Sum})}));
+  ASSERT_OK(table->Apply(RowMutation("a").AddToCell("g:", Timestamp(1), int64_t{1})));
+  ASSERT_OK(database_->DropFamily("t", "h"));
+  Follow();
+  ASSERT_OK(follower_->CatchUp({.deadline = absl::Now() + absl::Seconds(10)}));
+  EXPECT_EQ(There("t"), Here("t"));
+  EXPECT_EQ(follower_->database()->GetSchema("t")->families, database_->GetSchema("t")->families);
+}
+
+TEST_F(FollowerTest, ARestoredTableHasMoreThanItsStream) {
+  Open();
+  Table* const table = CreateTable("t", Schema({"f"}));
+  Set(table, "a", "f:", 1, "1");
+  const auto backups = BackupEngine::Open("/backups", file_system_.get());
+  ASSERT_OK(backups);
+  const auto made = (*backups)->Create(database_.get());
+  ASSERT_OK(made);
+  Follow();
+  ASSERT_OK((*backups)->RestoreTable(made->id, "t", database_.get(), "u"));
+  EXPECT_STATUS(kOutOfRange, "begins with a checkpoint", follower_->CatchUp());
+}
+
+// What was lost is followed again, with the rule under which it was written.
+TEST_F(FollowerTest, ALossOfPowerAfterAChangeOfARuleLosesNothing) {
+  Open();
+  TableSchema schema = Schema({"f"});
+  schema.families["f"].gc = GcRule::MaxVersions(1);
+  Table* const table = CreateTable("t", schema);
+  Follow();
+  for (int i = 1; i <= 3; ++i) Set(table, "a", "f:", i, Cat(i));
+  ASSERT_OK(database_->UpdateFamily("t", "f", {.gc = GcRule::MaxVersions(3)}));
+  Set(table, "a", "f:", 4, "4");
+  ASSERT_OK(follower_->CatchUp());
+  EXPECT_EQ(There("t"), "a f:@4=4\na f:@3=3\n");
+  std::unique_ptr<InMemoryFileSystem> clone = own_files_->CrashClone(1, Unsynced::kNothing);
+  follower_.reset();
+  own_files_ = std::move(clone);
+  Follow();
+  ASSERT_OK(follower_->CatchUp());
+  EXPECT_EQ(There("t"), Here("t"));
+}
+
+// The quotas of a checkpoint are those of its database, which goes on with others.
+TEST_F(FollowerTest, IsNotHeldUpByAQuotaOfTheCheckpoint) {
+  Open();
+  Table* const table = CreateTable("t", Schema({"f"}));
+  Set(table, "a", "f:", 1, "1");
+  ASSERT_OK(database_->SetTableQuota("t", {.storage_bytes = 1}));
+  BeginWithCheckpoint();
+  ASSERT_OK(database_->SetTableQuota("t", {}));
+  Set(table, "b", "f:", 1, "2");
+  Follow();
+  ASSERT_OK(follower_->CatchUp({.deadline = absl::Now() + absl::Seconds(10)}));
+  EXPECT_EQ(There("t"), Here("t"));
 }
 
 TEST_F(FollowerTest, FollowsTheDirectoryOfAnotherProcess) {
