@@ -351,6 +351,12 @@ absl::Status Replica::ChangeFamilies(Followed* followed, const TableChange& chan
                                         .owner = settings.owner}));
     }
   }
+  if (changes.empty()) return absl::OkStatus();
+  // What a loss of power takes is applied again, which must not be under the later rules.
+  if (options_->database.durability != Durability::kSync) {
+    BT_RETURN_IF_ERROR(own_->Flush(name));
+    BT_RETURN_IF_ERROR(own_->Flush(FollowerTable::kName));
+  }
   BT_RETURN_IF_ERROR(own_->ModifyFamilies(name, changes));
   return SetFamilies(followed);
 }

@@ -210,6 +210,20 @@ TEST_F(FollowerTest, ALossOfPowerAfterAChangeOfARuleLosesNothing) {
   EXPECT_EQ(There("t"), Here("t"));
 }
 
+// Otherwise it would be taken for one of a checkpoint.
+TEST_F(FollowerTest, AfterALossOfPowerItKnowsTheTablesThatItHasMade) {
+  Open();
+  CreateTable("t", Schema({"f"}));
+  Follow();
+  std::unique_ptr<InMemoryFileSystem> clone = own_files_->CrashClone(1, Unsynced::kNothing);
+  follower_.reset();
+  own_files_ = std::move(clone);
+  ASSERT_OK(database_->DeleteTable("t"));
+  Follow();
+  ASSERT_OK(follower_->CatchUp());
+  EXPECT_EQ(*follower_->database()->ListTables(), std::vector<std::string>{"bigtable.follower"});
+}
+
 // The quotas of a checkpoint are those of its database, which goes on with others.
 TEST_F(FollowerTest, IsNotHeldUpByAQuotaOfTheCheckpoint) {
   Open();
