@@ -72,7 +72,8 @@ struct BIGTABLE_EXPORT TableChange {
   };
 
   Kind kind = Kind::kMutation;
-  // The number of its commit, which no other change of the database has.
+  // The number of its commit, which no other change of the database has; but kDropRows and
+  // kGarbageCollection come as several changes of one number if the ranges are not adjacent.
   uint64_t sequence = 0;
   // When it was committed, by the clock of the database. Ascends within a tablet, except that a
   // garbage collection is timed beside the writes: by a moment's difference.
@@ -94,9 +95,9 @@ struct BIGTABLE_EXPORT TableChange {
   // name before.
   std::vector<std::string> new_families = {};
   // Of kGarbageCollection: the families with a rule that were collected, and the time as of which
-  // the rules were applied. What they had for garbage then, and was written before this change, may
-  // be gone. If there were several collections of a family since the stream's last change, only the
-  // last may be in the stream: it says all that the others say.
+  // ages were judged. What was written before this change and was garbage by its age then, or by
+  // the number of later versions, may be gone. If there were several collections of a family since
+  // the stream's last change, only the last may be in the stream: it covers the others.
   std::vector<std::string> families = {};
   absl::Time collected_at = {};
 

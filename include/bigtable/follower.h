@@ -92,11 +92,12 @@ class FollowerThread;
 class BIGTABLE_EXPORT Follower {
  public:
   // Opens or creates the follower's database in the directory, and begins to follow. `source`
-  // outlives it. Errors of Database::Open; FailedPrecondition: a table of `source` has no change
-  // stream, or the directory is that of a follower that was promoted; OutOfRange: the directory is
-  // too old or empty, and the changes that it needs are not kept any more. NotFound: a table of
-  // `options.tables`. It can be called again after any error; if an empty directory is not what the
-  // follower can begin with, nothing is created.
+  // outlives it. Errors of Database::Open. InvalidArgument: an option, such as Durability::kNone.
+  // FailedPrecondition: a table of `source` has no change stream, or the directory is that of a
+  // follower that was promoted. OutOfRange: the directory is too old or empty, and the changes that
+  // it needs are not kept any more. NotFound: a table of `options.tables`. It can be called again
+  // after any error; if an empty directory is not what the follower can begin with, nothing is
+  // created.
   static absl::StatusOr<std::unique_ptr<Follower>> Open(std::string_view path, Database* source,
                                                         const FollowerOptions& options = {});
   // Close().
@@ -119,7 +120,8 @@ class BIGTABLE_EXPORT Follower {
   // nothing that was durable there is missing. Without, it has what CatchUp would give at that
   // moment, or, if the other database cannot be read any more, what it has. FailedPrecondition: a
   // process has the directory open for writing. After an error it follows as before, but what was
-  // fenced stays so; it can be called again. After success everything that was followed is durable,
+  // fenced stays so; if only the last step is missing, it is stopped. It can be called again. After
+  // success everything that was followed is durable,
   // and the directory is refused by Follower::Open.
   absl::StatusOr<std::unique_ptr<Database>> Promote(const PromoteOptions& options = {});
 

@@ -25,6 +25,10 @@ absl::StatusOr<TabletStep> CollectionNote::TakeStep(std::vector<std::string> fam
   const Ref<const GroupFiles> files = tablet_->Version()->change_files();
   BT_ASSIGN_OR_RETURN(ChangeState state,
                       ChangeState::Decode(files ? files->policy_state() : std::string_view()));
+  // Of families that are gone there is nothing to know: that they went is in the stream.
+  const Pin<TabletVersion> version = tablet_->Version();
+  state.KeepFamilies(
+      [&](const std::string& family) { return version->layout().FindFamily(family) != nullptr; });
   const TabletEnvironment& environment = *tablet_->environment();
   // The number before the time, as for mutations: what has a larger number than a reader has seen
   // is not older than the reader's look at the clock.

@@ -203,12 +203,13 @@ void ChangeFileCursor::ReadChunk() {
     bytes = pieces_;
   }
   chunk_ = Decoder(bytes);
-  if (const uint8_t version = chunk_.Byte(); !chunk_.ok() || version > kChunkVersion) {
+  if (const uint8_t version = chunk_.Byte(); !chunk_.ok() || version != kChunkVersion) {
     return Fail(chunk_.ok() ? absl::FailedPreconditionError(
                                   Cat("changes of format version ", version,
-                                      "; this library reads up to version ", kChunkVersion))
+                                      "; this library reads version ", kChunkVersion))
                             : absl::DataLossError("a chunk of changes is empty"));
   }
+  if (chunk_.at_end()) return Fail(absl::DataLossError("a chunk of changes is empty"));
   change_ = {};
   Read();
 }
@@ -228,7 +229,8 @@ void ChangeFileCursor::Read() {
   const uint64_t batch = chunk_.Varint();
   change_.row = chunk_.LengthPrefixed();
   change_.operations = chunk_.LengthPrefixed();
-  if (!chunk_.ok() || change_.row.empty() || after == 0) {
+  const bool is_in_order = after > 0 && after <= last_of_chunk_ - change_.sequence;
+  if (!chunk_.ok() || change_.row.empty() || !is_in_order) {
     return Fail(
         absl::DataLossError(Cat("the change after ", change_.sequence, " cannot be decoded")));
   }

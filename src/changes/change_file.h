@@ -22,8 +22,8 @@
 //   batch         0, or the last number of the batch that the change belongs to, minus its own
 //                 number, plus 1
 //
-// The first chunk of a file has one change. So the smallest and the largest number and time in
-// SSTableInfo are those of the changes.
+// The first chunk of a file has one change. So the smallest and the largest number and the largest
+// time in SSTableInfo are those of the changes.
 //
 // Worked example: the change 5 of the row "r", alone, which deletes the row, at microsecond 9:
 //   00 00 00 00 00 00 00 05 : c: @9   01 | 05 | 12 | 00 | 01 72 | 01 07

@@ -73,6 +73,13 @@ void ChangeState::AddCollection(Collection added) {
   collections.push_back(std::move(added));
 }
 
+void ChangeState::KeepFamilies(absl::FunctionRef<bool(const std::string&)> keeps) {
+  for (Collection& collection : collections) {
+    std::erase_if(collection.families, [&](const std::string& name) { return !keeps(name); });
+  }
+  std::erase_if(collections, [](const Collection& one) { return one.families.empty(); });
+}
+
 void ChangeState::ClipCollections(const RowRange& tablet) {
   for (Collection& collection : collections) {
     const std::optional<std::string>& end = collection.rows.end();

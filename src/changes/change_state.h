@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include "bigtable/row_range.h"
@@ -61,15 +62,17 @@ struct ChangeState {
   SequenceNumber collections_whole_after = 0;
   std::vector<Collection> collections = {};  // ascending, each with a number of its own
 
-  // Adds a collection of all rows of the tablet, with a number that is larger than all others.
-  // Earlier ones lose its families, since it says of them whatever these have said: a reader that
-  // has seen them sees it as a later change, and others see only it. So there are never more
-  // collections than families, except in a tablet that was merged, until its next compactions.
+  // Adds a collection of all rows of the tablet, with a number that is larger than all others. It
+  // supersedes earlier ones of its families: a reader that has seen them sees it as a later change,
+  // and others see only it. So there are never more collections than families, except in a tablet
+  // that was merged, until a compaction collects these families again.
   void AddCollection(Collection added);
 
-  // Keeps of the collections only what they say of these rows, those of the tablet. Before a merge:
-  // otherwise it could bring back a collection of rows of the other tablet, for which a later one
-  // stands there.
+  // Keeps of the collections only these families.
+  void KeepFamilies(absl::FunctionRef<bool(const std::string&)> keeps);
+
+  // Keeps of the collections only these rows, those of the tablet. Before a merge: otherwise it
+  // could bring back a collection of rows of the other tablet that was superseded there.
   void ClipCollections(const RowRange& tablet);
 
   std::string Encode() const;

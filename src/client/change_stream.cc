@@ -116,7 +116,10 @@ class ChangeReader {
     request_.limits.deadline = std::min(deadline_, Deadline::In(wait + kMostBeyond));
     absl::StatusOr<ChangeRound> round = table_->ReadChanges(request_);
     if (!round.ok()) {
-      if (absl::IsDeadlineExceeded(round.status()) && !deadline_.has_passed()) return false;
+      // Unavailable: a change of families or a compaction is being committed, for seconds.
+      const bool may_pass =
+          absl::IsDeadlineExceeded(round.status()) || absl::IsUnavailable(round.status());
+      if (may_pass && !deadline_.has_passed()) return false;
       status_ = round.status();
       return true;
     }
@@ -134,11 +137,21 @@ class ChangeReader {
     if (!has_round_) return request_.position;
     if (next_ == round_.changes.size()) return round_.position;
     ChangePosition position = round_.begin;
-    if (!round_.is_of_image) {
-      if (next_ > 0) position.AdvanceTo(change().sequence);
+    if (round_.is_of_image) {
+      for (size_t i = 0; i < next_; ++i) AdvanceBy(round_.changes[i], &position);
       return position;
     }
-    for (size_t i = 0; i < next_; ++i) AdvanceBy(round_.changes[i], &position);
+    if (next_ == 0) return position;
+    const SequenceNumber last = change().sequence;
+    if (round_.changes[next_].sequence != last) {
+      position.AdvanceTo(last);
+      return position;
+    }
+    // The next change has the same number, and other rows.
+    position.AdvanceTo(last - 1);
+    for (size_t i = next_; i > 0 && round_.changes[i - 1].sequence == last; --i) {
+      AdvanceBy(round_.changes[i - 1], &position);
+    }
     return position;
   }
 

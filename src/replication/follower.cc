@@ -82,7 +82,7 @@ class FollowerThread {
         WasPromoted() ? absl::OkStatus() : replica_.Pass(Replica::Looks::kNow, limits);
     if (last.ok() || (!fences && limits.Check().ok())) last = EndFollowing(options);
     if (!last.ok()) {
-      BT_RETURN_IF_ERROR(Start());
+      if (!WasPromoted()) BT_RETURN_IF_ERROR(Start());
       return last;
     }
     return std::move(own_);

@@ -158,7 +158,8 @@ class Round {
       if (tablet.flags().removed()) return table_->DeletedError();
       if (tablet.flags().superseded()) return absl::OkStatus();
       BT_RETURN_IF_ERROR(path->AwaitVisible(through_, limits));
-      const bool is_collecting = tablet.pending_collection().any();
+      const bool is_collecting = !request_->without_collections && !request_->only_last &&
+                                 tablet.pending_collection().any();
       Pin<TabletVersion> version = tablet.Version();
       ReadSpec spec;
       const bool is_current = path->BeginRead(tablet, *version, {.sequence = through_}, &spec) &&
@@ -293,7 +294,8 @@ class Round {
                                          : layout.schema_changes.back().sequence;
   }
   // The largest number of a change of any tablet: each of them has all that are smaller. But not of
-  // collections, as in an image.
+  // collections, as in an image. A copy that is written to has collections of its own, with larger
+  // numbers, which do not count.
   absl::Status FindLast() {
     SequenceNumber last = LastOfFamilies();
     for (const TabletPart& part : parts_) {
@@ -301,8 +303,9 @@ class Round {
     }
     round_.position.parts.clear();
     for (const TabletPart& part : parts_) {
-      round_.position.parts.push_back({part.rows, last, LastCollectionOf(part)});
+      round_.position.parts.push_back({part.rows, last, std::min(last, LastCollectionOf(part))});
     }
+    round_.position = round_.position.Within(request_->rows);
     round_.position.families_after = last;
     return absl::OkStatus();
   }
@@ -341,21 +344,40 @@ class Round {
     return sequence > after && sequence <= through_ && micros >= Since();
   }
 
-  // Drops, changes of families and garbage collections, by number.
-  std::map<SequenceNumber, TableChange> OtherChanges() const {
-    std::map<SequenceNumber, TableChange> changes;
+  // By number. There are several with one number if tablets that were one have parts of a change,
+  // and a tablet between them has none.
+  using OtherChangesByNumber = std::multimap<SequenceNumber, TableChange>;
+
+  // The change of this number that these rows belong to: the one that ends where they begin, or a
+  // new one.
+  static TableChange* PartOf(OtherChangesByNumber* changes, SequenceNumber sequence,
+                             const RowRange& rows) {
+    const auto behind = changes->upper_bound(sequence);
+    if (behind != changes->begin()) {
+      TableChange& before = std::prev(behind)->second;
+      if (before.sequence == sequence && before.rows.end() == rows.begin()) {
+        before.rows = RowsBetween(before.rows.begin(), rows.end());
+        return &before;
+      }
+    }
+    TableChange& change = changes->emplace_hint(behind, sequence, TableChange())->second;
+    change.sequence = sequence;
+    change.rows = rows;
+    return &change;
+  }
+
+  // Drops, changes of families and garbage collections.
+  OtherChangesByNumber OtherChanges() const {
+    OtherChangesByNumber changes;
     if (!request_->without_collections) AddCollections(&changes);
     for (const TabletPart& part : parts_) {
       for (const ChangeState::Drop& drop : part.state.drops) {
         if (!IsAskedFor(drop.sequence, drop.micros, part.after)) continue;
         const RowRange rows = Intersection(drop.rows, part.rows);
         if (rows.empty()) continue;
-        const auto [found, is_new] = changes.try_emplace(drop.sequence);
-        TableChange& change = found->second;
         // Tablets that were one when it was dropped each have a part of it, in key order.
-        change.rows = is_new ? rows : RowsBetween(change.rows.begin(), rows.end());
+        TableChange& change = *PartOf(&changes, drop.sequence, rows);
         change.kind = TableChange::Kind::kDropRows;
-        change.sequence = drop.sequence;
         change.time = absl::FromUnixMicros(drop.micros);
       }
     }
@@ -369,7 +391,7 @@ class Round {
       if (!IsAskedFor(noted.sequence, noted.micros, after)) continue;
       absl::StatusOr<TableLayout> layout = TableLayout::Decode(noted.layout);
       if (!layout.ok()) continue;  // it was decoded with the layout that has it
-      TableChange& change = changes[noted.sequence];
+      TableChange& change = changes.emplace(noted.sequence, TableChange())->second;
       change.kind = TableChange::Kind::kFamilies;
       change.sequence = noted.sequence;
       change.time = absl::FromUnixMicros(noted.micros);
@@ -381,19 +403,17 @@ class Round {
     return changes;
   }
 
-  void AddCollections(std::map<SequenceNumber, TableChange>* changes) const {
+  void AddCollections(OtherChangesByNumber* changes) const {
     for (const TabletPart& part : parts_) {
       for (const ChangeState::Collection& collection : part.state.collections) {
         if (!IsAskedFor(collection.sequence, collection.micros, part.collections_after)) continue;
         const RowRange rows = Intersection(collection.rows, part.rows);
         if (rows.empty()) continue;
-        const auto [found, is_new] = changes->try_emplace(collection.sequence);
-        TableChange& change = found->second;
+        // Of tablets that were one, each has what no later collection has superseded.
+        TableChange& change = *PartOf(changes, collection.sequence, rows);
+        const bool is_new = change.families.empty();
         change.kind = TableChange::Kind::kGarbageCollection;
-        change.sequence = collection.sequence;
         change.time = absl::FromUnixMicros(collection.micros);
-        // Of tablets that were one, each has what no later collection has said again.
-        change.rows = is_new ? rows : RowsBetween(change.rows.begin(), rows.end());
         change.collected_at = std::max(is_new ? absl::InfinitePast() : change.collected_at,
                                        absl::FromUnixMicros(collection.collected_at));
         std::vector<std::string> families;
@@ -407,7 +427,7 @@ class Round {
   // --- Merging ---
 
   absl::Status Merge() {
-    std::map<SequenceNumber, TableChange> others = OtherChanges();
+    OtherChangesByNumber others = OtherChanges();
     std::vector<std::unique_ptr<ChangeCursor>> cursors;
     // The cursor with the smallest number is on top.
     using Head = std::pair<SequenceNumber, ChangeCursor*>;
@@ -425,7 +445,9 @@ class Round {
     SequenceNumber last = 0;
     while (!heads.empty() || !others.empty()) {
       BT_RETURN_IF_ERROR(request_->limits.Check());
-      if (bytes >= request_->most_bytes) {
+      // Changes of one number are in one round, so a position is behind all of them.
+      const bool has_more_of_last = !others.empty() && others.begin()->first == last;
+      if (bytes >= request_->most_bytes && !has_more_of_last) {
         round_.has_caught_up = false;
         if (!round_.is_of_image) round_.position.AdvanceTo(last);
         return absl::OkStatus();

@@ -197,7 +197,9 @@ TEST_F(ChangeFileTest, BadChunksAreErrors) {
   EXPECT_OK(read(text("\1\5\x12\0\1r\1\7", 8)));
   EXPECT_STATUS(kFailedPrecondition, "format version 2", read(text("\2\5\x12\0\1r\1\7", 8)));
   EXPECT_STATUS(kDataLoss, "empty", read(""));
-  EXPECT_STATUS(kDataLoss, "end with 5 end with 0", read("\1"));
+  EXPECT_STATUS(kFailedPrecondition, "format version 0", read(text("\0\5\x12\0\1r\1\7", 8)));
+  EXPECT_STATUS(kDataLoss, "empty", read("\1"));
+  EXPECT_STATUS(kDataLoss, "after 0 cannot be decoded", read(text("\1\6\x12\0\1r\1\7", 8)));
   EXPECT_STATUS(kDataLoss, "end with 5 end with 4", read(text("\1\4\x12\0\1r\1\7", 8)));
   EXPECT_STATUS(kDataLoss, "after 0 cannot be decoded", read(text("\1\5\x12\0\1r\2\7", 8)));
   EXPECT_STATUS(kDataLoss, "after 0 cannot be decoded", read(text("\1\5\x12\0\0\1\7", 7)));

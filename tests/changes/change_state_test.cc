@@ -122,6 +122,14 @@ TEST(ChangeStateTest, ALaterCollectionOfAFamilyTakesThePlaceOfTheEarlier) {
   EXPECT_EQ(state.collections, (std::vector{Collected(2, {"h"}), Collected(4, {"f", "g"}, 9)}));
 }
 
+TEST(ChangeStateTest, FamiliesThatAreGoneLeaveTheCollections) {
+  ChangeState state;
+  state.AddCollection(Collected(1, {"f", "g"}));
+  state.AddCollection(Collected(2, {"h"}));
+  state.KeepFamilies([](const std::string& family) { return family == "g"; });
+  EXPECT_EQ(state.collections, std::vector{Collected(1, {"g"})});
+}
+
 TEST(ChangeStateTest, WhatTwoTabletsHaveOfACollectionIsOneInTheMergedTablet) {
   const auto of = [](RowRange rows, ChangeState::Collection collection) {
     collection.rows = std::move(rows);

@@ -239,6 +239,45 @@ TEST_F(ChangeStreamTest, HasDroppedRows) {
   EXPECT_EQ(Texts(&left)[2], "drop [b, bb)");
 }
 
+// A reader of the middle tablet has the drop already, and what was written there after it.
+TEST_F(ChangeStreamTest, ADropComesForEachRangeThatHasNotHadIt) {
+  Open();
+  Table* const table = CreateTable("t", SchemaWith({"f"}));
+  for (const char* row : {"a", "c", "e"}) Set(table, row, "f:", 1, "");
+  ASSERT_OK(database_->Flush("t"));
+  ChangeStream before = table->ReadChanges();
+  const std::string begin = before.Position();
+  ASSERT_OK(table->DropRowRange(RowRange::All()));
+  ASSERT_OK(database_->SplitTablet("t", "b"));
+  ASSERT_OK(database_->SplitTablet("t", "d"));
+  Set(table, "c", "f:", 2, "");
+  const auto of = [&](const RowRange& rows) {
+    return table->ReadChanges({.rows = rows, .positions = {begin}});
+  };
+  ChangeStream left = of(RowRange::RightOpen("", "b"));
+  ChangeStream middle = of(RowRange::RightOpen("b", "d"));
+  ChangeStream right = of(RowRange::StartingAt("d"));
+  EXPECT_EQ(Texts(&middle), (Strings{"drop [b, d)", "c: set f@2"}));
+  ASSERT_OK(database_->MergeTablets("t", "b"));
+  ASSERT_OK(database_->MergeTablets("t", "d"));
+  Set(table, "a", "f:", 3, "");
+  const std::vector<std::string> positions = {left.Position(), middle.Position(), right.Position()};
+  ChangeStream merged = table->ReadChanges({.positions = positions});
+  ASSERT_TRUE(merged.Next());
+  EXPECT_EQ(Show(merged.change()), "drop [, b)");
+  const uint64_t number = merged.change().sequence;
+  const std::string between = merged.Position();
+  ASSERT_TRUE(merged.Next());
+  EXPECT_EQ(Show(merged.change()), "drop [d, ...)");
+  EXPECT_EQ(merged.change().sequence, number);
+  const std::string behind = merged.Position();
+  EXPECT_EQ(Texts(&merged), Strings{"a: set f@3"});
+  ChangeStream again = table->ReadChanges(From(between));
+  EXPECT_EQ(Texts(&again), (Strings{"drop [d, ...)", "a: set f@3"}));
+  again = table->ReadChanges(From(behind));
+  EXPECT_EQ(Texts(&again), Strings{"a: set f@3"});
+}
+
 // The memtable of the first group has all changes, also those of rows that it has no cells of.
 TEST_F(ChangeStreamTest, ASplitKeepsChangesOfEachGroup) {
   Open();

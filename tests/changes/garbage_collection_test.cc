@@ -508,6 +508,28 @@ TEST_F(GarbageCollectionTest, ACheckpointSaysWhichItHas) {
   EXPECT_EQ(Collections(From(*position)), Strings{"collected f g [, ...) as of 2000"});
 }
 
+// A copy that is written to collects garbage with numbers of its own, which the source has not
+// reached.
+TEST_F(GarbageCollectionTest, ACopyThatCollectsDoesNotHideCollections) {
+  Open();
+  Table* const table = CreateTable("t", Rules());
+  for (const int64_t timestamp : {8, 9}) {
+    Set(table, "b", "f:", timestamp, "");
+    ASSERT_OK(database_->Flush("t"));
+  }
+  ASSERT_OK(database_->Checkpoint("/copy"));
+  const std::unique_ptr<Database> copy = Database::Open("/copy", Options()).value();
+  Table* const copied = copy->OpenTable("t").value();
+  clock_.Set(2000);
+  ASSERT_OK(copy->Compact("t"));
+  ChangeStream in_copy = copied->ReadChanges(All());
+  ASSERT_EQ(CollectionsOf(&in_copy).size(), 1u);
+  const absl::StatusOr<std::string> position = copied->PositionOfCopy();
+  ASSERT_OK(position);
+  Collect({"c"});
+  EXPECT_EQ(Collections(From(*position)).size(), 1u);
+}
+
 // Its own rules are enough for it, also if a collection that it has not read is not kept any more.
 TEST_F(GarbageCollectionTest, AFollowerNeedsNone) {
   Open();

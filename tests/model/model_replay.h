@@ -35,6 +35,8 @@ class ModelReplay {
         return "";
       case TableChange::Kind::kFamilies:
         return ChangeFamilies(change);
+      case TableChange::Kind::kGarbageCollection:
+        return "";  // it has the rules itself
     }
     return "a change of an unknown kind";
   }
