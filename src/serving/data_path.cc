@@ -13,7 +13,16 @@ bool DataPath::Apply(WriteRequest* write) const {
   ABSL_ASSERT(write->statuses.size() == write->mutations.size() &&
               "there is a status for each mutation");
   Admitted admitted;
-  if (!Admit(*write, &admitted) || !Check(write, &admitted)) return true;
+  if (!Authorize(*write, &admitted)) return true;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < write->statuses.size(); ++i) {
+    if (write->statuses[i].ok()) bytes += write->mutations[i].size();
+  }
+  if (const absl::Status s = Admit(bytes, write->limits, &admitted); !s.ok()) [[unlikely]] {
+    std::fill(write->statuses.begin(), write->statuses.end(), s);
+    return true;
+  }
+  if (!Check(write, &admitted)) return true;
   if (writes_ == Writes::kInMemory) [[unlikely]] {
     for (size_t i = 0; i < write->statuses.size(); ++i) {
       if (!write->statuses[i].ok()) continue;
@@ -27,27 +36,24 @@ bool DataPath::Apply(WriteRequest* write) const {
       return true;
     }
   }
-  return server_->writer().Apply(*write);
+  const bool is_applied = server_->writer().Apply(*write);
+  if (!is_applied) [[unlikely]]
+    ForgetTakenStorage();
+  return is_applied;
 }
 
-bool DataPath::Admit(const WriteRequest& write, Admitted* admitted) const {
-  const absl::Span<absl::Status> statuses = write.statuses;
+bool DataPath::Authorize(const WriteRequest& write, Admitted* admitted) const {
   if (write.caller.has_value()) [[unlikely]] {
     AccessCheck& access = admitted->access.emplace(access_, *write.caller, write.limits);
     // A caller without permission for any of this must not delay other writers.
-    if (!access.CheckWrites(*write.tablet->Layout(), write.mutations, statuses)) return false;
+    if (!access.CheckWrites(*write.tablet->Layout(), write.mutations, write.statuses)) {
+      return false;
+    }
   }
   // Not in Check, which has pinned a version.
   if (quotas_ != nullptr && quotas_->limits_storage()) [[unlikely]]
     quotas_->RefreshStorage();
-  if (write_controller_ == nullptr) return true;
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < statuses.size(); ++i) {
-    if (statuses[i].ok()) bytes += write.mutations[i].size();
-  }
-  const absl::Status status = write_controller_->Admit(bytes, write.limits, &admitted->admission);
-  if (!status.ok()) std::fill(statuses.begin(), statuses.end(), status);
-  return status.ok();
+  return true;
 }
 
 bool DataPath::Check(WriteRequest* write, Admitted* admitted) const {

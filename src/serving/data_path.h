@@ -85,18 +85,29 @@ class DataPath {
   [[nodiscard]] bool Apply(WriteRequest* write) const;
 
   // The steps of Apply before the commit queue, for a batch over several tablets
-  // (batch_writer.h). Both are false if nothing is left to apply.
+  // (batch_writer.h). Those with a bool are false if nothing is left to apply.
   //
-  // First, for all tablets: the caller may write, and the write controller admits the write.
+  // First, for all tablets: the caller may write. Then, for all servers: the write controller
+  // admits the bytes of all of its tablets together. One after another, a large write would wait
+  // for room that the batch itself has taken.
   struct Admitted {
     std::optional<AccessCheck> access;  // of a caller
     WriteController::Admission admission;
     Pin<TabletVersion> version;  // whose schema the mutations were checked against
   };
-  [[nodiscard]] bool Admit(const WriteRequest& write, Admitted* admitted) const;
+  [[nodiscard]] bool Authorize(const WriteRequest& write, Admitted* admitted) const;
+  absl::Status Admit(uint64_t bytes, const CallLimits& limits, Admitted* admitted) const {
+    if (write_controller_ == nullptr) return absl::OkStatus();
+    return write_controller_->Admit(bytes, limits, &admitted->admission);
+  }
   // Then: pins the version, checks the mutations, and sets the layout of the write. After the
   // waits, so that the pin does not keep a memtable that they are for.
   [[nodiscard]] bool Check(WriteRequest* write, Admitted* admitted) const;
+
+  // Nothing was applied, so the storage that Check has taken is free.
+  void ForgetTakenStorage() const {
+    if (quotas_ != nullptr) quotas_->MarkChanged();
+  }
 
   // The point in time of a read that does not read the newest data.
   struct ReadPoint {

@@ -132,8 +132,15 @@ absl::Status BatchCall::Try(std::optional<Missing>* superseded) {
 
 absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
   const std::vector<std::unique_ptr<TabletShare>> shares = MakeTabletShares();
+  // Of each server, in an order that all batches have: the share that keeps the admission.
+  std::map<const DataPath*, std::pair<TabletShare*, uint64_t>> of_servers;
   for (const auto& share : shares) {
-    if (!share->path->Admit(share->write, &share->admitted)) return share->statuses.front();
+    if (!share->path->Authorize(share->write, &share->admitted)) return share->statuses.front();
+    auto& [first, bytes] = of_servers.try_emplace(share->path, share.get(), 0).first->second;
+    for (const EncodedMutation& mutation : share->mutations) bytes += mutation.size();
+  }
+  for (const auto& [path, of_server] : of_servers) {
+    BT_RETURN_IF_ERROR(path->Admit(of_server.second, limits_, &of_server.first->admitted));
   }
   // Pinned after all waits.
   for (const auto& share : shares) {
@@ -153,6 +160,7 @@ absl::Status BatchCall::ApplyToAll(std::optional<Missing>* superseded) {
                                                                     .committed = committed_},
                                                                    &index);
   if (!index.has_value()) return status;
+  for (const auto& share : shares) share->path->ForgetTakenStorage();
   if (*index < targets_.size()) {
     *superseded = Missing{targets_[*index].table, std::string(targets_[*index].mutation.row)};
   } else {

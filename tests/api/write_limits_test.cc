@@ -206,5 +206,28 @@ TEST_F(WriteLimitsTest, AValueOf40MiBIsWrittenAndReadAndSurvives) {
   expect_value("compacted SSTable");
 }
 
+// A reader holds more memory than writes may take, so large writes are admitted one at a time. The
+// parts of a batch are one write: the second one does not wait for the first.
+TEST_F(WriteLimitsTest, ABatchOfSeveralLargePartsIsAdmittedWhenReadersHoldTheMemory) {
+  DatabaseOptions options = Options();
+  options.memory_budget = MemoryBudget::kMinimum;
+  Reopen(options);
+  table_ = OpenTable("t");
+  Table* const other = CreateTable("u", {"f"});
+  ASSERT_OK(table_->Apply(RowMutation("a").Set("f:q", Timestamp(1), std::string(6 << 20, 'v'))));
+  ASSERT_OK(table_->Apply(RowMutation("b").Set("f:q", Timestamp(1), "v")));
+  RowReader reader = table_->ReadRows(RowRange::All());
+  auto row = reader.begin();
+  ASSERT_OK(database_->Flush("t"));
+  const std::string large(100 << 10, 'v');
+  WriteBatch batch;
+  for (Table* const table : {table_, other}) {
+    batch.Apply(table, RowMutation("c").Set("f:q", Timestamp(1), large));
+  }
+  EXPECT_OK(database_->Apply(batch, {.deadline = absl::Now() + absl::Seconds(20)}));
+  EXPECT_EQ((*row).key(), "a");
+  EXPECT_OK(reader.status());
+}
+
 }  // namespace
 }  // namespace bigtable
