@@ -25,6 +25,7 @@
 #include "bigtable/transaction.h"
 #include "bigtable/write_batch.h"
 
+#include "cluster/database_history.h"
 #include "transfer/image_copy.h"
 #include "transfer/table_restore.h"
 
@@ -103,6 +104,8 @@ class DatabaseBackend {
   virtual absl::Status Apply(const WriteBatch& batch, const WriteOptions& options) = 0;
   virtual absl::StatusOr<Transaction> BeginTransaction(const CallOptions& options) = 0;
   virtual absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() = 0;
+  // For Follower. NotFound: it has no identity yet.
+  virtual absl::StatusOr<DatabaseHistory> History() = 0;
   virtual absl::Status Checkpoint(std::string_view directory, const CallOptions& options) = 0;
   // For BackupEngine.
   virtual absl::StatusOr<CopiedImage> CopyTo(ImageTarget* target, const CallOptions& options) = 0;

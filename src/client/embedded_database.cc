@@ -432,10 +432,17 @@ CopyParts EmbeddedDatabase::OfCopies() const {
   return {.image = {.servers = impl_->cluster->servers(),
                     .sequences = parts.sequences,
                     .session = impl_->session.get(),
-                    .clock = parts.clock},
+                    .clock = parts.clock,
+                    .history = impl_->history.ok() ? &*impl_->history : nullptr,
+                    .read_only = parts.read_only},
           .storage = parts.storage,
           .budget = parts.budget,
           .info_log = parts.info_log};
+}
+
+absl::StatusOr<DatabaseHistory> EmbeddedDatabase::History() {
+  BT_ENTER();
+  return impl_->history;
 }
 
 absl::Status EmbeddedDatabase::Checkpoint(std::string_view directory, const CallOptions& options) {

@@ -106,6 +106,7 @@ class EmbeddedDatabase final : public DatabaseBackend {
   absl::Status Apply(const WriteBatch& batch, const WriteOptions& options) override;
   absl::StatusOr<Transaction> BeginTransaction(const CallOptions& options) override;
   absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() override;
+  absl::StatusOr<DatabaseHistory> History() override;
   absl::Status Checkpoint(std::string_view directory, const CallOptions& options) override;
   absl::StatusOr<CopiedImage> CopyTo(ImageTarget* target, const CallOptions& options) override;
   absl::Status RestoreTable(RestoredTable table, const CopyOfBackup& copy,

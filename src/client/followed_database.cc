@@ -217,6 +217,11 @@ absl::StatusOr<std::vector<TabletInfo>> FollowedDatabase::ListTablets(std::strin
   return state->database()->ListTablets(table, options);
 }
 
+absl::StatusOr<DatabaseHistory> FollowedDatabase::History() {
+  BT_ASSIGN_OR_RETURN(const auto state, states_->Get());
+  return state->database()->History();
+}
+
 absl::Status FollowedDatabase::Checkpoint(std::string_view directory, const CallOptions& options) {
   BT_ASSIGN_OR_RETURN(const auto state, states_->Get());
   return state->database()->Checkpoint(directory, options);

@@ -64,6 +64,7 @@ class FollowedDatabase final : public ReadOnlyCalls {
       const CallOptions& options) override;
   absl::StatusOr<std::vector<TabletInfo>> ListTablets(std::string_view table,
                                                       const CallOptions& options) override;
+  absl::StatusOr<DatabaseHistory> History() override;
   absl::Status Checkpoint(std::string_view directory, const CallOptions& options) override;
   absl::StatusOr<CopiedImage> CopyTo(ImageTarget* target, const CallOptions& options) override;
   absl::Status WaitUntilQuiet(const CallOptions& options) override;

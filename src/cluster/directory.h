@@ -8,9 +8,10 @@
 //   lockservice/root            the state of METADATA's root tablet (metadata/root_tablet.h)
 //   lockservice/schema/TABLE    the table's schema (master/schema_store.h)
 //   lockservice/access/LIST     which callers may access data (admission/access_list_store.h)
-//   lockservice/change_readers  registered readers of changes (change_readers.h)
-//   lockservice/servers/NAME    a tablet server that has a log (cluster/server_directory.h)
-//   log/NAME/                   its commit log (commitlog/)
+//   lockservice/identity        which database it is, and of which it is a copy
+//   (database_history.h) lockservice/change_readers  registered readers of changes
+//   (change_readers.h) lockservice/servers/NAME    a tablet server that has a log
+//   (cluster/server_directory.h) log/NAME/                   its commit log (commitlog/)
 //   sorted/NAME-MASTER/         the sorted log, while its tablets are loaded (recovery/dead_log.h)
 //   sst/NUMBER.sst              the SSTables of all tables (sstable/)
 //   copies/NUMBER.sst           the same of METADATA once more (cluster/metadata_copies.h)

@@ -106,6 +106,7 @@ class EmbeddedOnlyCalls : public DatabaseBackend {
   absl::StatusOr<std::shared_ptr<const Snapshot>> TakeSnapshot() final {
     return NotConnectedError("Database::TakeSnapshot");
   }
+  absl::StatusOr<DatabaseHistory> History() final { return NotConnectedError("Follower::Open"); }
   absl::Status Checkpoint(std::string_view /*directory*/, const CallOptions& /*options*/) final {
     return NotConnectedError("Database::Checkpoint");
   }

@@ -88,6 +88,12 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options, 
       return checked;
     }
   }
+  history = options.read_only ? DatabaseHistory::Read(session.get())
+                              : DatabaseHistory::ReadOrBegin(session.get());
+  if (!options.read_only && !history.ok()) {
+    cluster->AbandonOpening();
+    return history.status();
+  }
   access_lists = std::make_unique<AccessListStore>(session.get());
   masters =
       std::make_unique<MasterRunner>(cluster.get(), &environment->closing, parts.info_log,
@@ -101,7 +107,8 @@ absl::Status DatabaseImpl::Open(std::string_view path, DatabaseOptions options, 
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> tables, schemas->Tables());
   option_changes->RecordOpening();
   parts.info_log->Info("opened ", path, " with ", tables.size(), " tables",
-                       options.read_only ? ", read-only" : "");
+                       options.read_only ? ", read-only" : "",
+                       history.ok() ? Cat(", identity ", NameOfIdentity(history->latest())) : "");
   if (ListenerQueue* const events = environment->events.get()) {
     events->Push(&EventListener::OnDatabaseOpened,
                  {.time = absl::Now(), .path = environment->storage.directory.path()});

@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "bigtable/call_recording.h"
 #include "bigtable/clock.h"
@@ -29,6 +30,7 @@
 #include "base/sequence.h"
 #include "cluster/closing_state.h"
 #include "cluster/cluster.h"
+#include "cluster/database_history.h"
 #include "cluster/live_options.h"
 #include "cluster/storage.h"
 #include "cluster/unserved_tablets.h"
@@ -106,6 +108,8 @@ class DatabaseImpl {
   std::unique_ptr<AccessListStore> access_lists;
   std::unique_ptr<MasterRunner> masters;
   std::unique_ptr<OptionChanges> option_changes;
+  // Of an opening for reading perhaps an error, which is one for followers only.
+  absl::StatusOr<DatabaseHistory> history = absl::UnknownError("");
   Tracer tracer;
   const std::shared_ptr<CallRecorder> recorder;  // of calls; null: they are not recorded
   const pid_t process = ::getpid();              // the process that opened the database

@@ -135,6 +135,10 @@ absl::StatusOr<DatabaseImage> TakeImage(const ImageParts& parts, const CallLimit
     BT_ASSIGN_OR_RETURN(const ServiceFiles after, ReadFiles(parts.session, limits));
     if (!pinned.are_serving || !AreSame(files, after)) continue;
     image.sequence = pinned.sequence;
+    if (parts.history != nullptr) {
+      image.files[std::string(DatabaseHistory::kFile)] =
+          parts.history->OfCopy(parts.read_only ? 0 : image.sequence).Encode();
+    }
     bool are_all_there = true;
     for (const auto& [name, file] : files) {
       image.files[name] = file.contents;

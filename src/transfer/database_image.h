@@ -22,6 +22,7 @@
 #include "base/call_limits.h"
 #include "base/published.h"
 #include "base/sequence.h"
+#include "cluster/database_history.h"
 #include "cluster/server_set.h"
 #include "lockservice/lock_service.h"
 #include "schema/table_layout.h"
@@ -48,7 +49,8 @@ struct DatabaseImage {
   SequenceNumber sequence = 0;
   absl::Time now;  // before it was taken; TimeBeforeLayout
   std::vector<TableImage> tables;
-  // Of the lock service, by their names: schemas, access lists and quotas.
+  // Of the lock service, by their names: schemas, access lists, quotas, and the history of the
+  // copy.
   std::map<std::string, std::string> files;
 };
 
@@ -57,6 +59,8 @@ struct ImageParts {
   const SequenceSource* sequences = nullptr;
   LockSession* session = nullptr;
   Clock* clock = nullptr;
+  const DatabaseHistory* history = nullptr;  // null: it is not known
+  bool read_only = false;                    // numbers are not those of the writer
 };
 
 // An image of the present. Waits for tablets that no server has. Errors of the limits; Unavailable:
