@@ -21,10 +21,10 @@
 //
 // What it begins with. An empty directory, if the other database still has every change since the
 // tables were created; or a checkpoint, or a restored backup, which must not be older than what the
-// change streams keep. Its own progress is in a table of its own, "bigtable.follower", which is
-// written together with the mutations. So a follower that ends at any moment goes on without loss
-// and without repetition. A file FOLLOWER marks the directory, and stays in it: if the table is
-// gone, the follower was promoted, and follows nothing any more.
+// change streams keep, and not changed since. Its own progress is in a table of its own,
+// "bigtable.follower", which is written together with the mutations. So a follower that ends at any
+// moment goes on without loss and without repetition. A file FOLLOWER marks the directory, and
+// stays in it: if the table is gone, the follower was promoted, and follows nothing any more.
 #ifndef BIGTABLE_FOLLOWER_H_
 #define BIGTABLE_FOLLOWER_H_
 
@@ -93,11 +93,12 @@ class BIGTABLE_EXPORT Follower {
  public:
   // Opens or creates the follower's database in the directory, and begins to follow. `source`
   // outlives it. Errors of Database::Open. InvalidArgument: an option, such as Durability::kNone.
-  // FailedPrecondition: a table of `source` has no change stream, or the directory is that of a
-  // follower that was promoted. OutOfRange: the directory is too old or empty, and the changes that
-  // it needs are not kept any more. NotFound: a table of `options.tables`. It can be called again
-  // after any error; if an empty directory is not what the follower can begin with, nothing is
-  // created.
+  // FailedPrecondition: a table of `source` has no change stream; the directory is that of a
+  // follower that was promoted, or has followed another database, or is no copy of `source`; or
+  // `source` was restored from a backup of before what the follower has. OutOfRange: the directory
+  // is too old or empty, and the changes that it needs are not kept any more. NotFound: a table of
+  // `options.tables`. It can be called again after any error; if an empty directory is not what the
+  // follower can begin with, nothing is created.
   static absl::StatusOr<std::unique_ptr<Follower>> Open(std::string_view path, Database* source,
                                                         const FollowerOptions& options = {});
   // Close().

@@ -3,6 +3,9 @@
 #include <memory>
 #include <utility>
 
+#include "bigtable/write_batch.h"
+
+#include "base/coding.h"
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -10,6 +13,8 @@ namespace bigtable {
 namespace {
 
 constexpr std::string_view kApplied = "p:applied";
+constexpr std::string_view kSourceRow = "/source";
+constexpr std::string_view kSource = "p:source";
 
 // Writes the file, durably.
 absl::Status Mark(const DatabaseDirectory& directory, FileSystem* file_system) {
@@ -41,23 +46,42 @@ absl::StatusOr<FollowerTable> FollowerTable::Open(Database* database,
     table = database->OpenOrCreateTable(kName, schema);
   }
   BT_RETURN_IF_ERROR(table.status());
-  if (!marked.ok()) BT_RETURN_IF_ERROR(Mark(directory, file_system));
-  return FollowerTable(*table);
+  return FollowerTable(database, *table, directory, file_system, marked.ok());
 }
 
-absl::StatusOr<std::map<std::string, ChangePosition>> FollowerTable::Read() const {
-  std::map<std::string, ChangePosition> applied;
+absl::StatusOr<FollowerTable::Contents> FollowerTable::Read() const {
+  Contents contents;
   RowReader reader = table_->ReadRows(RowRange::All(), Filter::Latest(1));
   for (const Row& row : reader) {
-    absl::StatusOr<ChangePosition> position = ChangePosition::Decode(row.cells().front().value);
-    if (!position.ok()) {
-      return absl::DataLossError(
-          Cat("table ", kName, ", row ", Quoted(row.key()), ": what is applied cannot be read"));
+    const std::string_view value = row.cells().front().value;
+    const absl::Status damage = absl::DataLossError(
+        Cat("table ", kName, ", row ", Quoted(row.key()), ": what is applied cannot be read"));
+    if (row.key() == kSourceRow) {
+      Decoder in(value);
+      contents.source = in.Fixed64();
+      if (!in.ok() || !in.at_end() || contents.source == 0) return damage;
+      continue;
     }
-    applied.emplace(row.key(), *std::move(position));
+    absl::StatusOr<ChangePosition> position = ChangePosition::Decode(value);
+    if (!position.ok()) return damage;
+    contents.applied.emplace(row.key(), *std::move(position));
   }
   BT_RETURN_IF_ERROR(reader.status());
-  return applied;
+  return contents;
+}
+
+absl::Status FollowerTable::Begin(const Contents& before, const Contents& now) {
+  WriteBatch batch;
+  for (const auto& [name, _] : before.applied) {
+    if (!now.applied.contains(name)) batch.Apply(table_, RowMutation(name).DeleteRow());
+  }
+  std::string source;
+  AppendFixed64(&source, now.source);
+  batch.Apply(table_, RowMutation(kSourceRow).Set(kSource, Timestamp(0), source));
+  BT_RETURN_IF_ERROR(database_->Apply(batch, {.durability = Durability::kSync}));
+  if (!is_marked_) BT_RETURN_IF_ERROR(Mark(directory_, file_system_));
+  is_marked_ = true;
+  return absl::OkStatus();
 }
 
 RowMutation FollowerTable::Set(std::string_view table, const ChangePosition& applied) {

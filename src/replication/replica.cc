@@ -6,8 +6,10 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
+#include "backend/database_backend.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "replication/source_history.h"
 #include "schema/mutation_format.h"
 
 namespace bigtable {
@@ -38,6 +40,19 @@ std::optional<RowMutation> WithFamilies(const RowMutation& mutation,
       .ToMutation();
 }
 
+absl::StatusOr<DatabaseHistory> HistoryOf(Database* database) {
+  absl::StatusOr<DatabaseHistory> history = DatabaseBackend::Of(database)->History();
+  if (!absl::IsNotFound(history.status())) return history;
+  return absl::FailedPreconditionError(history.status().message());
+}
+
+absl::Status InDirectory(const DatabaseDirectory& directory, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      Cat(directory.path(), ": ", ToStd(status.message()),
+                          "; a follower begins with a checkpoint of the database that it follows, "
+                          "in a directory of its own"));
+}
+
 }  // namespace
 
 absl::Status Replica::Pass(Looks looks, const CallLimits& limits) {
@@ -64,6 +79,7 @@ absl::Status Replica::PassOnce(Looks looks, const CallLimits& limits) {
     BT_RETURN_IF_ERROR(FindTables(limits));
     found_at_ = SteadyTime::Now();
   }
+  BT_RETURN_IF_ERROR(CheckSource());
   for (auto& [_, followed] : tables_) followed.feed->BeginPass();
   while (!tables_.empty()) {
     ChangeFeed* const slowest =
@@ -77,10 +93,12 @@ absl::Status Replica::PassOnce(Looks looks, const CallLimits& limits) {
     if (is_gone && options_->tables.empty()) {
       // The table was deleted, and perhaps created again.
       const std::string name = slowest->name();
+      BT_RETURN_IF_ERROR(CheckSource());
       BT_RETURN_IF_ERROR(DeleteOwn(name));
       return absl::UnavailableError(Cat("table ", name, " was deleted"));
     }
     BT_RETURN_IF_ERROR(read);
+    BT_RETURN_IF_ERROR(CheckSource());
   }
   RegisterReader();
   return absl::OkStatus();
@@ -89,6 +107,7 @@ absl::Status Replica::PassOnce(Looks looks, const CallLimits& limits) {
 // --- Tables ---
 
 absl::Status Replica::CheckBeginsEmpty(Database* source, const FollowerOptions& options) {
+  BT_RETURN_IF_ERROR(HistoryOf(source).status());
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                       TablesOfSource(source, options, {}, {}));
   for (const std::string& name : names) {
@@ -122,14 +141,69 @@ absl::StatusOr<std::vector<std::string>> Replica::TablesOfSource(
   return with_streams;
 }
 
+absl::Status Replica::ReadState(const CallLimits& limits) {
+  BT_ASSIGN_OR_RETURN(of_source_, HistoryOf(source_));
+  BT_ASSIGN_OR_RETURN(of_own_, HistoryOf(own_));
+  BT_ASSIGN_OR_RETURN(FollowerTable state, FollowerTable::Open(own_, directory_, file_system_));
+  BT_ASSIGN_OR_RETURN(FollowerTable::Contents contents, state.Read());
+  absl::StatusOr<FollowerTable::Contents> first = FirstContents(state, contents, limits);
+  BT_RETURN_IF_ERROR(first.status());
+  if (!state.is_marked() || first->source != contents.source) {
+    BT_RETURN_IF_ERROR(state.Begin(contents, *first));
+  }
+  known_ = std::move(first->applied);
+  state_ = std::move(state);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FollowerTable::Contents> Replica::FirstContents(
+    const FollowerTable& state, const FollowerTable::Contents& contents,
+    const CallLimits& limits) const {
+  const uint64_t source = of_source_.latest();
+  const bool has_positions = contents.source != 0 || !contents.applied.empty();
+  if (!state.is_marked()) {
+    const absl::Status is_copy = CheckIsCopy(of_own_, of_source_);
+    // If there are positions, the copy is of a follower: they are not of the other database, but of
+    // what that one follows.
+    if (is_copy.ok()) return FollowerTable::Contents{.source = source};
+    if (!has_positions) {
+      BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                          TablesOfSource(source_, *options_, {}, limits));
+      BT_RETURN_IF_ERROR(CheckSource());
+      for (const std::string& name : names) {
+        const absl::Status opened = own_->OpenTable(name).status();
+        if (opened.ok()) return InDirectory(directory_, is_copy);
+        if (!absl::IsNotFound(opened)) return opened;
+      }
+      return FollowerTable::Contents{.source = source};
+    }
+  }
+  // Followers of earlier versions have noted no source.
+  if (contents.source != 0 || !state.is_marked()) {
+    if (const absl::Status goes_on = CheckGoesOn(contents.source, contents.applied, of_source_);
+        !goes_on.ok()) {
+      return InDirectory(directory_, goes_on);
+    }
+  }
+  return FollowerTable::Contents{.source = source, .applied = contents.applied};
+}
+
+absl::Status Replica::CheckSource() const {
+  BT_ASSIGN_OR_RETURN(const DatabaseHistory now, HistoryOf(source_));
+  if (now == of_source_) return absl::OkStatus();
+  return absl::UnavailableError(Cat("database ", NameOfIdentity(now.latest()),
+                                    " has taken the place of database ",
+                                    NameOfIdentity(of_source_.latest()), ", which was followed"));
+}
+
 absl::Status Replica::FindTables(const CallLimits& limits) {
   if (!state_.has_value()) {
-    BT_ASSIGN_OR_RETURN(state_, FollowerTable::Open(own_, directory_, file_system_));
-    BT_ASSIGN_OR_RETURN(known_, state_->Read());
+    BT_RETURN_IF_ERROR(ReadState(limits));
     BT_RETURN_IF_ERROR(EndStorageQuotas());
   }
   BT_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                       TablesOfSource(source_, *options_, known_, limits));
+  BT_RETURN_IF_ERROR(CheckSource());
   for (const std::string& name : names) {
     if (!tables_.contains(name)) BT_RETURN_IF_ERROR(Begin(name, limits));
   }
@@ -148,6 +222,7 @@ absl::Status Replica::Begin(const std::string& name, const CallLimits& limits) {
   auto known = known_.find(name);
   if (known == known_.end()) {
     BT_ASSIGN_OR_RETURN(ChangePosition first, FirstPosition(name, source.get(), limits));
+    BT_RETURN_IF_ERROR(CheckSource());
     // What follows, such as a change of families, is durable at once, and would be taken for a
     // change of the source if the row were lost.
     BT_RETURN_IF_ERROR(
@@ -174,6 +249,9 @@ absl::StatusOr<ChangePosition> Replica::FirstPosition(const std::string& name, T
     const absl::StatusOr<ChangeRound> last = TableBackend::Of(**own)->ReadChanges(
         {.since = absl::InfinitePast(), .only_last = true, .limits = limits});
     BT_RETURN_IF_ERROR(last.status());
+    absl::Status is_copy = CheckIsCopy(of_own_, of_source_);
+    if (is_copy.ok()) is_copy = CheckIsAsCopied(of_own_, last->position);
+    if (!is_copy.ok()) return InDirectory(directory_, is_copy);
     return last->position;
   }
   if (!absl::IsNotFound(own.status())) return own.status();

@@ -30,6 +30,7 @@
 
 #include "base/call_limits.h"
 #include "base/steady_time.h"
+#include "cluster/database_history.h"
 #include "cluster/directory.h"
 #include "replication/change_feed.h"
 #include "replication/follower_table.h"
@@ -75,6 +76,15 @@ class Replica {
   };
 
   absl::Status PassOnce(Looks looks, const CallLimits& limits);
+  // Reads what is applied, and checks that it goes on in the other database.
+  absl::Status ReadState(const CallLimits& limits);
+  // The same as a directory begins: what FollowerTable::Contents are to be.
+  absl::StatusOr<FollowerTable::Contents> FirstContents(const FollowerTable& state,
+                                                        const FollowerTable::Contents& contents,
+                                                        const CallLimits& limits) const;
+  // What was read since the history was looked at is of it. Unavailable: another database has taken
+  // the place of the one that is followed.
+  absl::Status CheckSource() const;
   // Finds the tables to follow, and creates and deletes own ones.
   absl::Status FindTables(const CallLimits& limits);
   // Those that are to be followed, and, of all that there are, those that were followed before: of
@@ -112,7 +122,9 @@ class Replica {
   const DatabaseDirectory directory_;
   FileSystem* const file_system_;
   const FollowerOptions* const options_;
-  bool is_image_ = true;  // Refresh has a meaning
+  bool is_image_ = true;       // Refresh has a meaning
+  DatabaseHistory of_source_;  // as state_ was read
+  DatabaseHistory of_own_;
   std::optional<FollowerTable> state_;
   std::map<std::string, ChangePosition> known_;  // what state_ had when it was read
   std::map<std::string, Followed> tables_;       // by name

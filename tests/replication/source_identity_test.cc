@@ -1,0 +1,261 @@
+// A follower goes on only in the history that its positions are of: after other sources, copies of
+// followers and sources that went back to an earlier backup it has the rows of its source, or an
+// error says why it does not begin.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "gtest/gtest.h"
+
+#include "bigtable/bigtable.h"
+
+#include "backend/database_backend.h"
+#include "changes/replayed_table.h"
+#include "cluster/database_history.h"
+#include "lockservice/small_files.h"
+#include "support/database_fixture.h"
+#include "support/expect_status.h"
+
+namespace bigtable {
+namespace {
+
+// Several databases in one file system.
+class SourceIdentityTest : public DatabaseFixture {
+ protected:
+  std::unique_ptr<Database> OpenAt(std::string_view path, bool follow = false) {
+    DatabaseOptions options = Options();
+    options.follow = follow;
+    options.follow_interval = absl::InfiniteDuration();
+    absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path, options);
+    EXPECT_OK(opened);
+    return opened.ok() ? *std::move(opened) : nullptr;
+  }
+  // With a table "t", and another number for each change than a database with other `changes` has.
+  std::unique_ptr<Database> NewSource(std::string_view path, int changes) {
+    std::unique_ptr<Database> source = OpenAt(path);
+    CreateT(source.get());
+    for (int i = 0; i < changes; ++i) Put(source.get(), Cat("r", i), path);
+    return source;
+  }
+  static void CreateT(Database* database) {
+    TableSchema schema;
+    schema.families["f"] = {};
+    schema.changes.retention = absl::Hours(1);
+    EXPECT_OK(database->CreateTable("t", schema));
+  }
+  static void Put(Database* database, std::string_view row, std::string_view value) {
+    Set(*database->OpenTable("t"), row, "f:", 1, value);
+  }
+  static std::string Rows(Database* database) {
+    return ReplayedTable::Show(*database->OpenTable("t"));
+  }
+  static std::string NameOf(Database* database) {
+    return NameOfIdentity(DatabaseBackend::Of(database)->History()->latest());
+  }
+
+  absl::StatusOr<std::unique_ptr<Follower>> Follow(std::string_view path, Database* source) {
+    return Follower::Open(path, source, {.database = Options(), .interval = absl::Milliseconds(2)});
+  }
+  // Follows, and has what the source has.
+  void ExpectFollows(std::string_view path, Database* source) {
+    absl::StatusOr<std::unique_ptr<Follower>> follower = Follow(path, source);
+    ASSERT_OK(follower);
+    ASSERT_OK((*follower)->CatchUp());
+    EXPECT_EQ(Rows((*follower)->database()), Rows(source));
+  }
+  void ExpectRefuses(std::string_view path, Database* source, std::string_view because) {
+    const absl::Status opened = Follow(path, source).status();
+    EXPECT_STATUS(kFailedPrecondition, because, opened);
+    EXPECT_STATUS(kFailedPrecondition, Cat(path, ": "), opened);
+    EXPECT_STATUS(kFailedPrecondition, NameOf(source), opened);
+  }
+};
+
+TEST_F(SourceIdentityTest, GoesOnWithTheSameSource) {
+  std::unique_ptr<Database> source = NewSource("/a", 3);
+  ASSERT_OK(source->Checkpoint("/copied"));
+  for (const char* path : {"/empty", "/copied"}) {
+    ASSERT_NO_FATAL_FAILURE(ExpectFollows(path, source.get()));
+    Put(source.get(), Cat("later", path), "1");
+    ASSERT_NO_FATAL_FAILURE(ExpectFollows(path, source.get()));
+  }
+  const std::string name = NameOf(source.get());
+  source.reset();
+  source = OpenAt("/a");
+  EXPECT_EQ(NameOf(source.get()), name);
+  Put(source.get(), "reopened", "1");
+  const std::unique_ptr<Database> beside = OpenAt("/a", true);
+  EXPECT_EQ(NameOf(beside.get()), name);
+  for (const char* path : {"/empty", "/copied"}) {
+    ASSERT_NO_FATAL_FAILURE(ExpectFollows(path, beside.get()));
+    ASSERT_NO_FATAL_FAILURE(ExpectFollows(path, source.get()));
+  }
+}
+
+TEST_F(SourceIdentityTest, RefusesAnotherSource) {
+  const std::unique_ptr<Database> a = NewSource("/a", 3);
+  const std::unique_ptr<Database> b = NewSource("/b", 30);
+  const std::unique_ptr<Database> beside = OpenAt("/b", true);
+  ASSERT_OK(a->Checkpoint("/copied"));
+  // Also before it has followed anything; then it can still follow the right one.
+  ExpectRefuses("/copied", b.get(), Cat("a copy of database ", NameOf(a.get())));
+  for (const char* path : {"/empty", "/copied"}) {
+    ASSERT_NO_FATAL_FAILURE(ExpectFollows(path, a.get()));
+    for (Database* const other : {b.get(), beside.get()}) {
+      ExpectRefuses(path, other, Cat("has followed database ", NameOf(a.get())));
+    }
+    Put(a.get(), Cat("later", path), "1");
+    ASSERT_NO_FATAL_FAILURE(ExpectFollows(path, a.get()));
+  }
+}
+
+TEST_F(SourceIdentityTest, RefusesADatabaseThatIsNoCopy) {
+  const std::unique_ptr<Database> a = NewSource("/a", 3);
+  NewSource("/own", 3).reset();
+  ExpectRefuses("/own", a.get(), "is no copy of database");
+  // Another table of that name does not begin here, either, once it is a follower.
+  ASSERT_OK(a->Checkpoint("/written"));
+  {
+    const std::unique_ptr<Database> own = OpenAt("/written");
+    Put(own.get(), "own", "1");
+  }
+  ExpectRefuses("/written", a.get(), "changed since it was copied");
+}
+
+// Whichever of the positions is larger, and whether the follower has begun with a checkpoint.
+TEST_F(SourceIdentityTest, ACopyOfAFollowerFollowsThatFollower) {
+  for (const bool begins_empty : {true, false}) {
+    for (const int changes : {2, 60}) {
+      SCOPED_TRACE(Cat(begins_empty, " ", changes));
+      file_system_ = std::make_unique<InMemoryFileSystem>();
+      const std::unique_ptr<Database> source = NewSource("/a", changes);
+      if (!begins_empty) {
+        ASSERT_OK(source->Checkpoint("/first"));
+      }
+      ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Follower> first, Follow("/first", source.get()));
+      ASSERT_OK(first->CatchUp());
+      // Its numbers and those of the source are not the same.
+      for (int i = 0; i < 10; ++i) {
+        Put(source.get(), "again", Cat(i));
+        ASSERT_OK(first->CatchUp());
+      }
+      ASSERT_OK(first->database()->Checkpoint("/second"));
+      ASSERT_OK(first->database()->Checkpoint("/other"));
+      Put(source.get(), "after the copy", "1");
+      ASSERT_OK(first->CatchUp());
+      ASSERT_NO_FATAL_FAILURE(ExpectFollows("/second", first->database()));
+      EXPECT_EQ(Rows(first->database()), Rows(source.get()));
+      Put(source.get(), "later", "1");
+      ASSERT_OK(first->CatchUp());
+      ASSERT_NO_FATAL_FAILURE(ExpectFollows("/second", first->database()));
+      ExpectRefuses("/second", source.get(),
+                    Cat("has followed database ", NameOf(first->database())));
+      // Or it goes on with what the first one follows, from where that one was.
+      ASSERT_NO_FATAL_FAILURE(ExpectFollows("/other", source.get()));
+      ExpectRefuses("/other", first->database(), "has followed database");
+      Put(source.get(), "at the end", "1");
+      ASSERT_NO_FATAL_FAILURE(ExpectFollows("/other", source.get()));
+    }
+  }
+}
+
+TEST_F(SourceIdentityTest, ACopyOfAFollowerRefusesAThirdDatabase) {
+  const std::unique_ptr<Database> a = NewSource("/a", 3);
+  const std::unique_ptr<Database> b = NewSource("/b", 3);
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Follower> first, Follow("/first", a.get()));
+  ASSERT_OK(first->CatchUp());
+  ASSERT_OK(first->database()->Checkpoint("/second"));
+  ExpectRefuses("/second", b.get(), Cat("has followed database ", NameOf(a.get())));
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/second", first->database()));
+}
+
+// A source that went back: its later changes have numbers that the follower may have got already.
+TEST_F(SourceIdentityTest, RefusesASourceThatWentBackBehindIt) {
+  std::unique_ptr<Database> source = NewSource("/a", 3);
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/before", source.get()));
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<BackupEngine> backups,
+                       BackupEngine::Open("/backups", file_system_.get()));
+  ASSERT_OK_AND_ASSIGN(const BackupInfo backup, backups->Create(source.get()));
+  for (int i = 0; i < 5; ++i) Put(source.get(), "lost", Cat(i));
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/behind", source.get()));
+  const std::string name = NameOf(source.get());
+
+  ASSERT_OK(backups->Restore(backup.id, "/restored", {.file_system = file_system_.get()}));
+  const std::unique_ptr<Database> restored = OpenAt("/restored");
+  EXPECT_NE(NameOf(restored.get()), name);
+  for (int i = 0; i < 50; ++i) Put(restored.get(), Cat("new", i), "1");
+  ExpectRefuses("/behind", restored.get(), Cat("has followed database ", name));
+  // One that has nothing of what was lost goes on, and does not go back to the other one.
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/before", restored.get()));
+  ExpectRefuses("/before", source.get(), Cat("has followed database ", NameOf(restored.get())));
+  // A later backup of the first one is no copy of the restored one.
+  ASSERT_OK(source->Checkpoint("/later"));
+  ExpectRefuses("/later", restored.get(), Cat("a copy of database ", name));
+  ASSERT_OK(backups->Restore(backup.id, "/follower", {.file_system = file_system_.get()}));
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/follower", restored.get()));
+}
+
+// It does not know up to which number it has everything.
+TEST_F(SourceIdentityTest, ACopyOfAnImageBeginsAFollowerButIsNoSourceOfOne) {
+  const std::unique_ptr<Database> source = NewSource("/a", 3);
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/before", source.get()));
+  const std::unique_ptr<Database> beside = OpenAt("/a", true);
+  ASSERT_OK(beside->Checkpoint("/follower"));
+  ASSERT_OK(beside->Checkpoint("/restored"));
+  Put(source.get(), "later", "1");
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/follower", source.get()));
+  const std::unique_ptr<Database> restored = OpenAt("/restored");
+  ExpectRefuses("/before", restored.get(), Cat("has followed database ", NameOf(source.get())));
+}
+
+// A copy that nobody writes to is followed, and goes on as a database of its own.
+TEST_F(SourceIdentityTest, FollowsACopyUntilAndAfterItIsOpened) {
+  const std::unique_ptr<Database> source = NewSource("/a", 3);
+  const std::unique_ptr<Database> beside = OpenAt("/a", true);
+  ASSERT_OK(source->Checkpoint("/copy"));
+  const std::unique_ptr<Database> copy = OpenAt("/copy", true);
+  EXPECT_EQ(NameOf(copy.get()), NameOf(source.get()));
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Follower> follower, Follow("/follower", copy.get()));
+  ASSERT_OK(follower->CatchUp());
+  const std::unique_ptr<Database> opened = OpenAt("/copy");
+  EXPECT_NE(NameOf(opened.get()), NameOf(source.get()));
+  for (int i = 0; i < 5; ++i) Put(opened.get(), "new", Cat(i));
+  Put(source.get(), "other", "1");
+  ASSERT_OK(follower->CatchUp());
+  EXPECT_EQ(Rows(follower->database()), Rows(opened.get()));
+  follower.reset();
+  ExpectRefuses("/follower", source.get(), Cat("has followed database ", NameOf(opened.get())));
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/follower", opened.get()));
+}
+
+TEST_F(SourceIdentityTest, GoesOnWithWhatAnEarlierVersionHasLeft) {
+  const std::unique_ptr<Database> source = NewSource("/a", 3);
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/follower", source.get()));
+  {
+    const std::unique_ptr<Database> own = OpenAt("/follower");
+    ASSERT_OK((*own->OpenTable("bigtable.follower"))->Apply(RowMutation("/source").DeleteRow()));
+    ASSERT_OK(own->Checkpoint("/copy"));
+  }
+  Put(source.get(), "later", "1");
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/follower", source.get()));
+  const std::unique_ptr<Database> other = NewSource("/b", 3);
+  ExpectRefuses("/follower", other.get(), Cat("has followed database ", NameOf(source.get())));
+  ExpectRefuses("/copy", source.get(), "has followed an unknown database");
+}
+
+TEST_F(SourceIdentityTest, ASourceWithoutAnIdentityGetsOneWhenItIsOpened) {
+  NewSource("/a", 3).reset();
+  SmallFiles files(file_system_.get(), "/a/lockservice", "/a/copies/lockservice");
+  ASSERT_OK(files.Remove(DatabaseHistory::kFile));
+  {
+    const std::unique_ptr<Database> beside = OpenAt("/a", true);
+    EXPECT_STATUS(kFailedPrecondition, "no identity yet", Follow("/follower", beside.get()));
+    EXPECT_FALSE(file_system_->FileExists("/follower"));
+  }
+  const std::unique_ptr<Database> source = OpenAt("/a");
+  ASSERT_NO_FATAL_FAILURE(ExpectFollows("/follower", source.get()));
+}
+
+}  // namespace
+}  // namespace bigtable
