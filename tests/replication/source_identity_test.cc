@@ -1,20 +1,25 @@
 // A follower goes on only in the history that its positions are of: after other sources, copies of
 // followers and sources that went back to an earlier backup it has the rows of its source, or an
 // error says why it does not begin.
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
 
 #include "backend/database_backend.h"
 #include "changes/replayed_table.h"
 #include "cluster/database_history.h"
 #include "lockservice/small_files.h"
 #include "support/database_fixture.h"
+#include "support/each_call.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -23,10 +28,11 @@ namespace {
 // Several databases in one file system.
 class SourceIdentityTest : public DatabaseFixture {
  protected:
-  std::unique_ptr<Database> OpenAt(std::string_view path, bool follow = false) {
+  std::unique_ptr<Database> OpenAt(std::string_view path, bool follow = false,
+                                   absl::Duration interval = absl::InfiniteDuration()) {
     DatabaseOptions options = Options();
     options.follow = follow;
-    options.follow_interval = absl::InfiniteDuration();
+    options.follow_interval = interval;
     absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(path, options);
     EXPECT_OK(opened);
     return opened.ok() ? *std::move(opened) : nullptr;
@@ -54,18 +60,25 @@ class SourceIdentityTest : public DatabaseFixture {
     return NameOfIdentity(DatabaseBackend::Of(database)->History()->latest());
   }
 
-  absl::StatusOr<std::unique_ptr<Follower>> Follow(std::string_view path, Database* source) {
-    return Follower::Open(path, source, {.database = Options(), .interval = absl::Milliseconds(2)});
+  absl::StatusOr<std::unique_ptr<Follower>> Follow(std::string_view path, Database* source,
+                                                   FileSystem* files = nullptr) {
+    FollowerOptions options{.database = Options(), .interval = absl::Milliseconds(2)};
+    if (files != nullptr) options.database.file_system = files;
+    return Follower::Open(path, source, options);
   }
   // Follows, and has what the source has.
-  void ExpectFollows(std::string_view path, Database* source) {
-    absl::StatusOr<std::unique_ptr<Follower>> follower = Follow(path, source);
+  void ExpectFollows(std::string_view path, Database* source, FileSystem* files = nullptr) {
+    absl::StatusOr<std::unique_ptr<Follower>> follower = Follow(path, source, files);
     ASSERT_OK(follower);
     ASSERT_OK((*follower)->CatchUp());
     EXPECT_EQ(Rows((*follower)->database()), Rows(source));
   }
   void ExpectRefuses(std::string_view path, Database* source, std::string_view because) {
-    const absl::Status opened = Follow(path, source).status();
+    ExpectRefusesOn(file_system_.get(), path, source, because);
+  }
+  void ExpectRefusesOn(FileSystem* files, std::string_view path, Database* source,
+                       std::string_view because) {
+    const absl::Status opened = Follow(path, source, files).status();
     EXPECT_STATUS(kFailedPrecondition, because, opened);
     EXPECT_STATUS(kFailedPrecondition, Cat(path, ": "), opened);
     EXPECT_STATUS(kFailedPrecondition, NameOf(source), opened);
@@ -227,6 +240,60 @@ TEST_F(SourceIdentityTest, FollowsACopyUntilAndAfterItIsOpened) {
   follower.reset();
   ExpectRefuses("/follower", source.get(), Cat("has followed database ", NameOf(opened.get())));
   ASSERT_NO_FATAL_FAILURE(ExpectFollows("/follower", opened.get()));
+}
+
+// The image may become another database at any moment of a pass.
+TEST_F(SourceIdentityTest, ConcurrentOpeningsOfTheCopyAreNoticed) {
+  const std::unique_ptr<Database> source = NewSource("/a", 3);
+  for (int i = 0; i < (kSlow ? 3 : 15); ++i) {
+    SCOPED_TRACE(i);
+    const std::string path = Cat("/copy", i);
+    const std::string own = Cat("/follower", i);
+    ASSERT_OK(source->Checkpoint(path));
+    const std::unique_ptr<Database> copy = OpenAt(path, true, absl::Milliseconds(1));
+    ASSERT_OK_AND_ASSIGN(std::unique_ptr<Follower> follower, Follow(own, copy.get()));
+    const std::unique_ptr<Database> opened = OpenAt(path);
+    std::thread writer([&] {
+      for (int k = 0; k < 50; ++k) Put(opened.get(), "new", Cat(k));
+    });
+    for (int k = 0; k < 20; ++k) follower->CatchUp().IgnoreError();
+    writer.join();
+    ASSERT_OK(copy->Refresh());
+    ASSERT_OK(follower->CatchUp());
+    EXPECT_EQ(Rows(follower->database()), Rows(opened.get()));
+    follower.reset();
+    ExpectRefuses(own, source.get(), Cat("has followed database ", NameOf(opened.get())));
+    ASSERT_NO_FATAL_FAILURE(ExpectFollows(own, opened.get()));
+  }
+}
+
+// The positions that the copy has are gone, or it has not begun.
+TEST_F(SourceIdentityTest, ACopyOfAFollowerBeginsAfterAnErrorOrALossOfPowerAtEachCall) {
+  const std::unique_ptr<Database> source = NewSource("/a", 40);
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Follower> first, Follow("/first", source.get()));
+  ASSERT_OK(first->CatchUp());
+  ASSERT_OK(first->database()->Checkpoint("/second"));
+  Put(source.get(), "after the copy", "1");
+  ASSERT_OK(first->CatchUp());
+  for (const auto repeat :
+       {FaultyFileSystem::Repeat::kOnce, FaultyFileSystem::Repeat::kFromThenOn}) {
+    ForEachCall(7, [&](uint64_t call, bool* is_over) {
+      const auto files = file_system_->CrashClone(1, Unsynced::kEverything);
+      FaultyFileSystem faulty(files.get());
+      faulty.FailCall(call, absl::InternalError("injected"), repeat);
+      absl::StatusOr<std::unique_ptr<Follower>> opened =
+          Follow("/second", first->database(), &faulty);
+      *is_over = faulty.faults() == 0;
+      if (*is_over) {
+        ASSERT_OK(opened);
+      }
+      const auto after =
+          files->CrashClone(call, call % 2 == 0 ? Unsynced::kNothing : Unsynced::kRandomPart);
+      opened = absl::UnknownError("closed");
+      ASSERT_NO_FATAL_FAILURE(ExpectFollows("/second", first->database(), after.get()));
+      ExpectRefusesOn(after.get(), "/second", source.get(), "has followed database");
+    });
+  }
 }
 
 TEST_F(SourceIdentityTest, GoesOnWithWhatAnEarlierVersionHasLeft) {
