@@ -11,7 +11,6 @@
 #include "bigtable/bigtable.h"
 
 #include "api/write_fixture.h"
-#include "base/strings.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -205,31 +204,6 @@ TEST_F(WriteLimitsTest, AValueOf40MiBIsWrittenAndReadAndSurvives) {
   expect_value("SSTable");
   ASSERT_OK(database_->Compact("t"));
   expect_value("compacted SSTable");
-}
-
-// A reader holds more memory than writes may take, so large writes are admitted one at a time. The
-// parts of a batch are one write: the second one does not wait for the first.
-TEST_F(WriteLimitsTest, ABatchOfSeveralLargePartsIsAdmittedWhenReadersHoldTheMemory) {
-  DatabaseOptions options = Options();
-  options.memory_budget = MemoryBudget::kMinimum;
-  Reopen(options);
-  table_ = OpenTable("t");
-  Table* const other = CreateTable("u", {"f"});
-  for (int i = 0; i < 5000; ++i) Set(table_, Cat("b", i), "f:q", 1, "v");
-  RowReader reader = table_->ReadRows(RowRange::All());
-  ASSERT_TRUE(reader.Next());
-  // Into the memtable that the reader has.
-  ASSERT_OK(table_->Apply(RowMutation("a").Set("f:q", Timestamp(1), std::string(6 << 20, 'v'))));
-  ASSERT_OK(database_->Flush("t"));
-  const DatabaseStatistics statistics = database_->Statistics();
-  ASSERT_GT(statistics.memory_memtables + statistics.memory_log, options.memory_budget / 8 * 5);
-  const std::string large(100 << 10, 'v');
-  WriteBatch batch;
-  for (Table* const table : {table_, other}) {
-    batch.Apply(table, RowMutation("c").Set("f:q", Timestamp(1), large));
-  }
-  EXPECT_OK(database_->Apply(batch, {.deadline = absl::Now() + absl::Seconds(20)}));
-  EXPECT_TRUE(reader.Next());
 }
 
 }  // namespace
