@@ -11,6 +11,8 @@ namespace bigtable {
 
 // Plain value.
 struct OldChanges {
+  // TableLayout::changes_since of the stream: if it is another one by now, nothing is old.
+  SequenceNumber of_stream = 0;
   // Changes up to this number are dropped, since there is no room for them.
   SequenceNumber through = 0;
   // And those that were committed before this time, in microseconds, if every registered reader has
@@ -18,7 +20,7 @@ struct OldChanges {
   int64_t before = std::numeric_limits<int64_t>::min();
   SequenceNumber read_through = kMaxSequence;
 
-  // All that there are.
+  // All that a stream has left that was closed.
   static OldChanges All() { return {.through = kMaxSequence}; }
 
   // Of a file with these as its largest number and its last time.

@@ -417,6 +417,8 @@ absl::Status ServerHost::DropOldChanges(MasterEpoch master, const std::shared_pt
   BT_RETURN_IF_ERROR(CheckMaster(master));
   if (!claim.AreServed()) return absl::NotFoundError("the tablet is not here any more");
   BT_RETURN_IF_ERROR(CheckServing());
+  // The stream may have been closed or opened since. Then what the new one has is not old.
+  if (tablet->Layout()->changes_since != old.of_stream) return absl::OkStatus();
   return DropChangesOfClaimed(tablet, old);
 }
 

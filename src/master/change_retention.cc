@@ -72,7 +72,8 @@ void DropOldChanges(const MasterContext& context, const TableLayout& layout,
   if (tablets.empty()) return;
   OldChanges old = OldChanges::All();
   if (layout.changes_since != 0) {
-    old = {.through = ThroughForSpace(tablets, layout.changes.max_bytes),
+    old = {.of_stream = layout.changes_since,
+           .through = ThroughForSpace(tablets, layout.changes.max_bytes),
            .before = absl::ToUnixMicros(tablets.front().tablet->environment()->clock->Now() -
                                         layout.changes.retention),
            .read_through = slowest_reader};
