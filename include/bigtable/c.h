@@ -1234,7 +1234,7 @@ enum {
   BIGTABLE_CHANGE_MUTATION = 0,   // of a row
   BIGTABLE_CHANGE_DROP_ROWS = 1,  // rows were dropped: bigtable_table_drop_rows
   BIGTABLE_CHANGE_FAMILIES = 2,   // families were added, changed or dropped
-  // A compaction has removed cells that the rules of families have for garbage.
+  // a compaction has removed cells that were garbage by the rules of families
   BIGTABLE_CHANGE_GARBAGE_COLLECTION = 3
 };
 

@@ -13,7 +13,7 @@
 // What is in it. Each mutation that was committed after the stream was opened, whole, whoever wrote
 // it and however: single, in a batch, by a transaction, an atomic operation or an observer. Each
 // Table::DropRowRange, for each of its tablets, and each change of families. Garbage collections: a
-// compaction that has removed cells by the rules of families says so, once for all of them. Not in
+// compaction that has removed cells by the rules of families is one change for all of them. Not in
 // it: which cells these were, and what compaction filters remove. Garbage collection depends on
 // nothing but the rule, the cells and the time, and the rule is in the changes of families; so a
 // copy with the same families that has the same mutations reads as the table does. Files cannot be
@@ -24,7 +24,8 @@
 //
 // In a database that is read-only, or follows another one (DatabaseOptions::follow), this holds
 // within a tablet. A change of one tablet may come after one of another that has a larger number,
-// if it was being written when the state was taken. So may a garbage collection in its own tablet.
+// if it was being written when the state was taken. A garbage collection may come after a change of
+// its own tablet that has a larger number.
 //
 // What is kept. Changes are kept for ChangeStreamRule::retention, within
 // ChangeStreamRule::max_bytes on disk. A position that is older gets OutOfRange, never a gap.
@@ -67,7 +68,7 @@ struct BIGTABLE_EXPORT TableChange {
     kFamilies = 2,  // Database::ModifyFamilies, and the other calls that change families
     // A compaction of a tablet has removed cells for good that the rules of families (GcRule) have
     // for garbage. Reads did not return them before, either. What a flush leaves out, because it
-    // was garbage before it was in a file, is not told.
+    // was garbage before it was in a file, is not in the stream.
     kGarbageCollection = 3,
   };
 
@@ -76,7 +77,7 @@ struct BIGTABLE_EXPORT TableChange {
   // kGarbageCollection come as several changes of one number if the ranges are not adjacent.
   uint64_t sequence = 0;
   // When it was committed, by the clock of the database. Ascends within a tablet, except that a
-  // garbage collection is timed beside the writes: by a moment's difference.
+  // garbage collection takes its time beside the writes, and may be a little earlier or later.
   absl::Time time = {};
   // Of a mutation: the last sequence number of the batch that it belongs to, which is the same for
   // all mutations of the batch, also those of other tables; 0: it was applied alone. Nothing else

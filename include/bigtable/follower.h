@@ -122,8 +122,7 @@ class BIGTABLE_EXPORT Follower {
   // moment, or, if the other database cannot be read any more, what it has. FailedPrecondition: a
   // process has the directory open for writing. After an error it follows as before, but what was
   // fenced stays so; if only the last step is missing, it is stopped. It can be called again. After
-  // success everything that was followed is durable,
-  // and the directory is refused by Follower::Open.
+  // success everything that was followed is durable, and Follower::Open refuses the directory.
   absl::StatusOr<std::unique_ptr<Database>> Promote(const PromoteOptions& options = {});
 
   // Stops, and closes the follower's database. A second call returns OK.

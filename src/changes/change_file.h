@@ -3,8 +3,8 @@
 // but of a group of its own, kChangesGroupId: its rows are sequence numbers, not rows of the table.
 // Reads of the table never see it. Nothing merges it; it is dropped as a whole when it is too old.
 //
-// Changes that follow one another are packed together into an entry of about 16 KiB, a
-// chunk, so that a change costs little more than its bytes. An entry:
+// Changes that follow one another are packed together into an entry of about 16 KiB, a chunk, so
+// that a change costs little more than its bytes. An entry:
 //
 //   row        the sequence number of the last change of the chunk, 8 bytes big-endian: a search
 //              for what comes after a number finds the chunk that has it

@@ -36,7 +36,7 @@ class PendingCollection {
     mutex_.Lock();
     is_pending_.store(true);
   }
-  // `is_in_doubt`: METADATA may or may not have taken it, and takes nothing else until Settle.
+  // `is_in_doubt`: METADATA may or may not have taken it. Readers wait until Settle.
   void End(bool is_in_doubt) ABSL_UNLOCK_FUNCTION(mutex_) {
     if (is_in_doubt) is_in_doubt_.store(true);
     is_pending_.store(false);
