@@ -262,30 +262,6 @@ TEST_F(AdmissionTest, MoreCallsWaitThanMayAreRefusedAtOnce) {
   EXPECT_EQ(admitted.load(), static_cast<int>(most));
 }
 
-// A process that is above its bound from the start is not the fault of requests.
-TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
-  RequestLimits limits(8 << 20, 64);
-  limits.alarm = 1;
-  malloc_trim(0);  // what the first look at the memory would do
-  Admission admission(limits);
-  std::array<RefusableCall, 4> calls;
-  for (RefusableCall& call : calls) {
-    ASSERT_TRUE(admission.BeginToReceive(&call, [] { return std::chrono::hours(1); }).ok());
-    admission.StillReceives(&call);
-  }
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  for (const RefusableCall& call : calls) EXPECT_FALSE(call.is_refused());
-  // As if gRPC received more than all of them may.
-  const std::vector<char> received(limits.receiving + (4 << 20), 'x');
-  EXPECT_TRUE(calls[3].IsRefusedSoon());
-  EXPECT_TRUE(calls[2].IsRefusedSoon());
-  EXPECT_FALSE(calls[0].is_refused());
-  EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
-  for (RefusableCall& call : calls) {
-    if (admission.Received(&call, 1000)) admission.Leave(&call);
-  }
-}
-
 // Memory that the process did not have before, whatever malloc has kept.
 class ResidentBytes {
  public:
@@ -302,15 +278,45 @@ class ResidentBytes {
   void* const bytes_;
 };
 
+// With large steps between alarms, beside which it is small what else the process takes meanwhile.
+RequestLimits LimitsWithoutMemory() {
+  RequestLimits limits(32 << 20, 64);
+  limits.alarm = 1;
+  return limits;
+}
+
+// As if gRPC received more than all requests may take: enough for one alarm, and for no second one
+// if the process is looked at while it grows.
+size_t GrowthForOneAlarm() {
+  return LimitsWithoutMemory().receiving + LimitsWithoutMemory().receiving / 8;
+}
+
+// A process that is above its bound from the start is not the fault of requests.
+TEST(AdmissionOfALargeProcessTest, OnlyGrowthIsTheFaultOfRequests) {
+  malloc_trim(0);  // what the first look at the memory would do
+  Admission admission(LimitsWithoutMemory());
+  std::array<RefusableCall, 4> calls;
+  for (RefusableCall& call : calls) {
+    ASSERT_TRUE(admission.BeginToReceive(&call, [] { return std::chrono::hours(1); }).ok());
+    admission.StillReceives(&call);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (const RefusableCall& call : calls) EXPECT_FALSE(call.is_refused());
+  const ResidentBytes received(GrowthForOneAlarm());
+  EXPECT_TRUE(calls[3].IsRefusedSoon());
+  EXPECT_TRUE(calls[2].IsRefusedSoon());
+  EXPECT_FALSE(calls[0].is_refused());
+  EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
+  for (RefusableCall& call : calls) {
+    if (admission.Received(&call, 1000)) admission.Leave(&call);
+  }
+}
+
 // While the process has no memory for requests: as if gRPC received more than all of them may.
 class AdmissionWithoutMemoryTest : public testing::Test {
  protected:
   static std::chrono::nanoseconds LongTime() { return std::chrono::hours(1); }
-  static RequestLimits Limits() {
-    RequestLimits limits(8 << 20, 64);
-    limits.alarm = 1;
-    return limits;
-  }
+  static RequestLimits Limits() { return LimitsWithoutMemory(); }
   void SetUp() override {
     malloc_trim(0);  // what the first look at the memory would do
     admission_.emplace(Limits());
@@ -392,7 +398,7 @@ TEST_F(AdmissionWithoutMemoryTest, MoreCallsAreRefusedWhileItGrowsOn) {
                          [](const RefusableCall& call) { return call.is_refused(); });
   };
   WaitForLooks();
-  const ResidentBytes first(Limits().receiving + Limits().receiving / 4);
+  const ResidentBytes first(GrowthForOneAlarm());
   ASSERT_TRUE(calls.back().IsRefusedSoon());
   WaitForLooks();
   auto before = refused();
@@ -477,8 +483,7 @@ TEST_F(AdmissionWithoutMemoryTest, CallsOfSmallRequestsAreRefusedToo) {
   for (RefusableCall& call : calls) admission_->ReceivesSmall(&call);
   EXPECT_EQ(admission_->receiving(), 0U);
   WaitForLooks();
-  // Looked at in the middle of it, it would be refused for twice if it were half as much again.
-  const ResidentBytes grown(Limits().receiving + Limits().receiving / 4);
+  const ResidentBytes grown(GrowthForOneAlarm());
   ASSERT_TRUE(calls[2].IsRefusedSoon());
   ASSERT_TRUE(calls[3].IsRefusedSoon());
   EXPECT_EQ(calls[3].status().code(), absl::StatusCode::kUnavailable);
