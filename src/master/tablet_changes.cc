@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "master/split_rows.h"
 #include "metadata/metadata_format.h"
+#include "read/row_ranges.h"
 
 namespace bigtable {
 namespace {
@@ -225,14 +226,16 @@ absl::Status TabletChanges::DropRows(uint64_t table_id, const RowRange& rows,
                                      const std::optional<std::string>& caller,
                                      const CallLimits& caller_limits) {
   const CallLimits limits = context_->WithEnd(caller_limits);
-  std::optional<std::string> next = rows.begin();  // the rows before it were dropped
+  // The rows before it were dropped. They may be in the next tablet, if it was merged since: that
+  // is split again, so that no row is dropped twice.
+  std::optional<std::string> next = rows.begin();
   while (next.has_value() && (next == rows.begin() || rows.Contains(*next))) {
     BT_ASSIGN_OR_RETURN(const HostedTablet hosted, AwaitTablet(table_id, *next, limits));
     BT_RETURN_IF_ERROR(
         hosted.host->data_path()->CheckRowDeletion(*hosted.tablet->Layout(), caller, limits));
     BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
     BT_RETURN_IF_ERROR(context_->Step());
-    const absl::StatusOr<bool> dropped = DropRowsOf(hosted, rows, limits);
+    const absl::StatusOr<bool> dropped = DropRowsOf(hosted, RowsBetween(*next, rows.end()), limits);
     if (dropped.ok()) {
       if (*dropped) next = hosted.tablet->rows().end();
     } else if (IsElsewhere(dropped.status(), *hosted.host)) {

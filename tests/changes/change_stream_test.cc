@@ -1,6 +1,8 @@
 // Change streams: what is in them, in which order, and from where on.
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -276,6 +278,32 @@ TEST_F(ChangeStreamTest, ADropComesForEachRangeThatHasNotHadIt) {
   EXPECT_EQ(Texts(&again), (Strings{"drop [d, ...)", "a: set f@3"}));
   again = table->ReadChanges(From(behind));
   EXPECT_EQ(Texts(&again), Strings{"a: set f@3"});
+}
+
+// What was dropped already is not dropped again with the tablet that it was merged into.
+TEST_F(ChangeStreamTest, EachRowIsDroppedOnceWhileTabletsAreMergedConcurrently) {
+  Open();
+  Table* const table = CreateTable("t", SchemaWith({"f"}));
+  const Strings rows = {"b", "c", "d", "e"};
+  ChangeStream stream = table->ReadChanges();
+  std::atomic<bool> ends{false};
+  std::thread merger([&] {
+    for (size_t i = 0; !ends; ++i) (void)database_->MergeTablets("t", rows[i % rows.size()]);
+  });
+  constexpr int kDrops = 40;
+  for (int i = 0; i < kDrops; ++i) {
+    for (const std::string& row : rows) (void)database_->SplitTablet("t", row);
+    ASSERT_OK(table->DropRowRange(RowRange::All()));
+  }
+  ends = true;
+  merger.join();
+  std::map<std::string, int> drops;
+  while (stream.Next()) {
+    ASSERT_EQ(stream.change().kind, TableChange::Kind::kDropRows);
+    for (const std::string& row : rows) drops[row] += stream.change().rows.Contains(row);
+  }
+  EXPECT_OK(stream.status());
+  for (const std::string& row : rows) EXPECT_EQ(drops[row], kDrops) << row;
 }
 
 // The memtable of the first group has all changes, also those of rows that it has no cells of.
