@@ -279,7 +279,8 @@ class BIGTABLE_EXPORT Database {
   // there is one, the error of failed work that waits for its retry, or DeadlineExceeded. While
   // compactions are paused, waits for minor ones only. Does not wait for quarantined files.
   [[nodiscard]] absl::Status WaitUntilQuiet(const CallOptions& options = {});
-  // Lets running merging compactions finish and starts no more until ContinueCompactions(). Calls
+  // Lets running merging compactions finish and starts no more until ContinueCompactions(), nor
+  // merges of tablets by rule, which may need one. Calls of Compact and MergeTablets go on. Calls
   // nest.
   void PauseCompactions();
   void ContinueCompactions();

@@ -138,7 +138,7 @@ absl::Status BackgroundWork::FlushNow(TabletServer* server, const CallLimits& li
 
 absl::Status BackgroundWork::CompactTablet(TabletServer* server,
                                            const std::shared_ptr<Tablet>& tablet,
-                                           const CallLimits& limits) {
+                                           const CallLimits& limits, IfStopped if_stopped) {
   BT_RETURN_IF_ERROR(FlushTablet(server, tablet, limits));
   const size_t groups = tablet->Version()->groups().size();
   absl::Status damaged;
@@ -151,6 +151,9 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       BT_RETURN_IF_ERROR(CheckOpen());
       if (tablet->flags().removed()) return absl::NotFoundError("the table was deleted");
       if (tablet->flags().superseded()) return absl::OkStatus();
+      if (if_stopped == IfStopped::kRefuse && AreStopped()) {
+        return absl::UnavailableError("compactions are stopped");
+      }
       BeginCompaction(&work);
     }
     absl::Status status = tablet->quarantine().Check(group);

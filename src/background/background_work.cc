@@ -415,6 +415,10 @@ bool BackgroundWork::HasFlushes() const {
 
 bool BackgroundWork::AreCompactionsStopped() const {
   MutexLock lock(&mutex_);
+  return AreStopped();
+}
+
+bool BackgroundWork::AreStopped() const {
   return pauses_ > 0 || cancelling_ > 0 || !compaction_error_.ok();
 }
 

@@ -92,6 +92,10 @@ class BackgroundWork {
 
   // --- Calls (background_calls.cc) ---
 
+  // What a compaction does that a caller runs, while AreCompactionsStopped(): a call of the program
+  // compacts nevertheless, and what the database does on its own does not.
+  enum class IfStopped { kCompact, kRefuse };
+
   // Rotates the tablet's memtables and waits until all are flushed, or the tablet is superseded;
   // then the caller looks its rows up again. If a flush of the server fails meanwhile, returns its
   // error; the flush is retried in the background.
@@ -102,8 +106,9 @@ class BackgroundWork {
   absl::Status FlushNow(TabletServer* server, const CallLimits& limits = {});
   // Runs a major compaction of each group, on this thread. Ends early if the tablet is superseded.
   // DataLoss if groups are skipped because of a damaged file; the others are compacted.
+  // Unavailable: compactions are stopped, and `if_stopped` refuses.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
-                             const CallLimits& limits);
+                             const CallLimits& limits, IfStopped if_stopped = IfStopped::kCompact);
   // Rotates all memtables of the server at once, and waits until these are flushed. Errors as of
   // FlushTablet.
   absl::Status FlushServer(TabletServer* server, const CallLimits& limits);
@@ -234,6 +239,7 @@ class BackgroundWork {
   void BeginCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishedFlush(const FlushWork& work) ABSL_LOCKS_EXCLUDED(mutex_);
   void FinishedCompaction(const Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool AreStopped() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // How many compactions of the group have failed since one has succeeded.
   uint64_t FailuresOf(const Work& work) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountRuns();

@@ -341,7 +341,8 @@ absl::Status ServerHost::SplitClaimed(const std::shared_ptr<Tablet>& tablet, std
 // --- Merges ---
 
 absl::Status ServerHost::Merge(MasterEpoch master, const TabletId& left_id,
-                               const TabletId& right_id, const CallLimits& limits) {
+                               const TabletId& right_id, BackgroundWork::IfStopped if_stopped,
+                               const CallLimits& limits) {
   BackgroundWork* const background = parts_.background;
   while (true) {
     BT_RETURN_IF_ERROR(limits.Check());
@@ -355,7 +356,7 @@ absl::Status ServerHost::Merge(MasterEpoch master, const TabletId& left_id,
       if (!ReachesInto(*one, *other)) {
         BT_RETURN_IF_ERROR(background->FlushTablet(server_.get(), one, limits));
       } else {
-        BT_RETURN_IF_ERROR(background->CompactTablet(server_.get(), one, limits));
+        BT_RETURN_IF_ERROR(background->CompactTablet(server_.get(), one, limits, if_stopped));
       }
     }
     const TabletClaim claim(background, {left, right}, limits);

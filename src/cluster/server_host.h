@@ -136,9 +136,10 @@ class ServerHost {
   // Splits the tablet that has the row. AlreadyExists if a tablet begins with it.
   absl::Status Split(MasterEpoch master, uint64_t table_id, std::string_view row,
                      const CallLimits& limits);
-  // Merges two tablets that are both here. The first must end where the second begins.
+  // Merges two tablets that are both here. The first must end where the second begins. Unavailable:
+  // one of them has to be compacted for it, and `if_stopped` refuses.
   absl::Status Merge(MasterEpoch master, const TabletId& left, const TabletId& right,
-                     const CallLimits& limits);
+                     BackgroundWork::IfStopped if_stopped, const CallLimits& limits);
   // Drops all that is in a tablet: one mutation of METADATA forgets its SSTables, and moves its
   // redo points behind its last mutation in the log. NotFound, as in Unload, also if the tablet
   // does not have exactly these rows: half of a tablet that was split has the id of the whole one.

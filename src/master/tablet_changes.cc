@@ -192,7 +192,8 @@ void TabletChanges::NotifyMoved(std::string_view table, const HostedTablet& from
 // --- Merges ---
 
 absl::Status TabletChanges::MergeTablets(std::string_view table, std::string_view row,
-                                         const CallLimits& caller_limits) {
+                                         const CallLimits& caller_limits,
+                                         BackgroundWork::IfStopped if_stopped) {
   const CallLimits limits = context_->WithEnd(caller_limits);
   while (true) {
     BT_ASSIGN_OR_RETURN(const uint64_t table_id, catalogue_->FindId(table));
@@ -213,8 +214,8 @@ absl::Status TabletChanges::MergeTablets(std::string_view table, std::string_vie
     }
     BT_RETURN_IF_ERROR(context_->AwaitChanges(limits));
     BT_RETURN_IF_ERROR(context_->Step());
-    const absl::Status merged =
-        left.host->Merge(context_->epoch(), left.tablet->id(), right->tablet->id(), limits);
+    const absl::Status merged = left.host->Merge(context_->epoch(), left.tablet->id(),
+                                                 right->tablet->id(), if_stopped, limits);
     if (!IsElsewhere(merged, *left.host)) return merged;
     BT_RETURN_IF_ERROR(WaitALittle(limits));
   }

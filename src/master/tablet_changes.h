@@ -16,6 +16,7 @@
 
 #include "bigtable/tablet_info.h"
 
+#include "background/background_work.h"
 #include "base/call_limits.h"
 #include "cluster/server_host.h"
 #include "master/assignment.h"
@@ -42,7 +43,10 @@ class TabletChanges {
   absl::Status SplitMetadataTablet(ServerHost* host, std::string_view row,
                                    const CallLimits& limits);
   // Merges the tablet that begins with `row` and the one before it. NotFound if none does.
-  absl::Status MergeTablets(std::string_view table, std::string_view row, const CallLimits& limits);
+  // Unavailable: see ServerHost::Merge.
+  absl::Status MergeTablets(
+      std::string_view table, std::string_view row, const CallLimits& limits,
+      BackgroundWork::IfStopped if_stopped = BackgroundWork::IfStopped::kCompact);
   // Moves the tablet with `row` to the server with this number, from 0.
   absl::Status MoveTablet(std::string_view table, std::string_view row, int server,
                           const CallLimits& limits);

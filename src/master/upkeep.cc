@@ -59,6 +59,7 @@ void Upkeep::Loop() {
       due = std::exchange(due_, false);
     }
     for (const auto& host : context_->servers->Users()) host->write_controller()->RecordStall();
+    due |= merges_wait_ && MayMerge();
     if (due && context_->active() && ChangeTablets({})) {
       context_->wake();  // the halves may be too large too
     }
@@ -86,10 +87,12 @@ void Upkeep::DropOldChanges() {
 // --- Splits and merges by rule ---
 
 bool Upkeep::ChangeTablets(const CallLimits& limits) {
+  const bool may_merge = MayMerge();
+  merges_wait_ = !may_merge;
   bool changed = false;
   for (const auto& layout : catalogue_->All()) {
     changed |= SplitLarge(*layout, limits);
-    changed |= MergeSmall(*layout, limits);
+    if (may_merge) changed |= MergeSmall(*layout, limits);
   }
   changed |= SplitLargeMetadata(limits);
   return changed;
@@ -192,8 +195,7 @@ bool Upkeep::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
     const Tablet& right = *tablets[i + 1].tablet;
     if (left.rows().end() != right.rows().begin()) continue;  // a tablet between them is moving
     if (left.DiskBytes() + right.DiskBytes() >= layout.split.merge_size) continue;
-    const absl::Status merged =
-        tablets_->MergeTablets(layout.name, right.rows().begin(), ForOneStep(limits));
+    const absl::Status merged = Merge(layout.name, right.rows().begin(), limits);
     if (IsOver()) return false;
     ++i;  // `right` was superseded
     if (merged.ok() || absl::IsNotFound(merged)) {
@@ -206,7 +208,14 @@ bool Upkeep::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
   return changed;
 }
 
+bool Upkeep::MayMerge() const { return !context_->background->AreCompactionsStopped(); }
+
+absl::Status Upkeep::Merge(std::string_view table, std::string_view row, const CallLimits& limits) {
+  return tablets_->MergeTablets(table, row, ForOneStep(limits), BackgroundWork::IfStopped::kRefuse);
+}
+
 bool Upkeep::UndoDropSplits(absl::Duration age, const CallLimits& limits) {
+  if (!MayMerge()) return false;
   constexpr size_t kMostAtOnce = 16;
   bool changed = false;
   for (const DropSplits::Split& split : tablets_->drop_splits()->Take(age, kMostAtOnce)) {
@@ -215,7 +224,7 @@ bool Upkeep::UndoDropSplits(absl::Duration age, const CallLimits& limits) {
       changed = true;  // there may be more
       continue;
     }
-    const absl::Status merged = tablets_->MergeTablets(table, split.row, ForOneStep(limits));
+    const absl::Status merged = Merge(table, split.row, limits);
     if (IsOver()) return false;
     if (merged.ok() || absl::IsNotFound(merged)) {
       changed = true;

@@ -5,10 +5,12 @@
 #ifndef BIGTABLE_MASTER_UPKEEP_H_
 #define BIGTABLE_MASTER_UPKEEP_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
@@ -67,6 +69,9 @@ class Upkeep {
   // METADATA's tablets.
   bool SplitLargeMetadata(const CallLimits& limits);
   bool MergeSmall(const TableLayout& layout, const CallLimits& limits);
+  // A merge may have to compact a tablet, so there is none while compactions are stopped.
+  bool MayMerge() const;
+  absl::Status Merge(std::string_view table, std::string_view row, const CallLimits& limits);
   // Whether the tablets on both sides of the row can be merged; then `*table` is their table.
   bool CanUndo(const DropSplits::Split& split, std::string* table) const;
   // The row at which to split a tablet that is too large. Nothing if it cannot be split.
@@ -83,6 +88,8 @@ class Upkeep {
   TabletChanges* const tablets_;
   Sweeper* const sweeper_;
   Balancer balancer_;  // used by the thread only
+  // Merges by rule were left out, since compactions were stopped.
+  std::atomic<bool> merges_wait_{false};
 
   mutable Mutex mutex_;
   CondVar changed_;

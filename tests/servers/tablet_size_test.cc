@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "support/random.h"
@@ -58,6 +60,30 @@ TEST_F(TabletSizeTest, ATabletIsSplitWhenItIsTooLarge) {
     ASSERT_OK(read);
     EXPECT_EQ(read->empty(), i % 10 != 0);
   }
+}
+
+// To merge the halves of a tablet is to compact them: both have its file.
+TEST_F(TabletSizeTest, TabletsAreMergedByRuleWhenCompactionsGoOn) {
+  Open();
+  Table* const table = CreateTable("t", {"f"});
+  for (const char* row : {"a", "m", "z"}) Set(table, row, "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->SplitTablet("t", "n"));
+  database_->PauseCompactions();
+  ASSERT_OK(table->DropRowRange(RowRange::RightOpen("b", "c")));
+  const std::string before = ShowTablets("t");
+  const uint64_t compactions = database_->Statistics().merging_compactions;
+  ASSERT_OK(database_->SetSplitRule("t", {.tablet_size = 64 << 10, .merge_size = 32 << 10}));
+  ASSERT_OK(database_->WaitUntilQuiet());
+  absl::SleepFor(absl::Seconds(1));  // for upkeep to look at the rule
+  EXPECT_EQ(ShowTablets("t"), before);
+  EXPECT_EQ(database_->Statistics().merging_compactions, compactions);
+  ASSERT_OK(database_->MergeTablets("t", "n")) << "a call of the program";
+  EXPECT_NE(ShowTablets("t"), before);
+
+  database_->ContinueCompactions();
+  for (int i = 0; i < 1000 && Tablets("t").size() > 1; ++i) absl::SleepFor(absl::Milliseconds(10));
+  EXPECT_EQ(ShowTablets("t"), "[,)@0");
 }
 
 TEST_F(TabletSizeTest, RowsWithACommonPrefixStayTogether) {
