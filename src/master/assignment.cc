@@ -68,6 +68,7 @@ absl::Status Assignment::Assign(ServerRole role) {
   std::vector<DeadLog*> views;
   views.reserve(logs.size());
   for (const auto& log : logs) views.push_back(log.get());
+  if (role == ServerRole::kUser && is_opening_ && !context_->read_only) LeaveOutLostNumbers();
   if (!tablets.empty()) {
     BT_ASSIGN_OR_RETURN(std::vector<ServerShare> shares, Distribute(role, tablets));
     BT_RETURN_IF_ERROR(LoadAll(std::move(shares), views));
@@ -82,6 +83,22 @@ absl::Status Assignment::Assign(ServerRole role) {
                              absl::FormatDuration(SteadyTime::Now() - start));
   }
   return absl::OkStatus();
+}
+
+// Numbers that were given before may be lost: those of mutations, if the machine has lost power,
+// and those that a process has taken for something that it did not write. Readers of changes keep
+// positions at them (bigtable/change_stream.h). So later mutations get larger numbers than any of
+// those. This is before the users' servers start: their names, which are durable, have larger
+// numbers (ServerNames::Take). So the next opening leaves out others, even if nothing is written
+// until then.
+void Assignment::LeaveOutLostNumbers() {
+  // A mutation that is not in SSTables takes some bytes of memory.
+  constexpr uint64_t kMostLost = uint64_t{1} << 32;
+  const auto layouts = catalogue_->All();
+  if (std::any_of(layouts.begin(), layouts.end(),
+                  [](const auto& layout) { return layout->changes_since != 0; })) {
+    parts_.sequences->AdvanceTo(parts_.sequences->last() + kMostLost);
+  }
 }
 
 // Before the servers' tablets are listed: the tablets of a server that has ended need its log,

@@ -116,6 +116,8 @@ class Assignment {
   void EndMove(const TabletId& id);
 
  private:
+  // For an opening, if a table has a change stream.
+  void LeaveOutLostNumbers();
   // What the redo points of METADATA say of a server's mutations.
   struct RedoneThrough {
     SequenceNumber log_synced = 0;  // up to this one its log is durable

@@ -1,6 +1,5 @@
 #include "master/master.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/limited_mutex.h"
@@ -80,24 +79,10 @@ absl::Status Master::Begin() {
     const absl::Status assigned = assignment_.AssignUsers();
     if (IsFatal(assigned)) return assigned;
     assignment_.FinishOpening();
-    if (opening_ && !context_.read_only) LeaveOutLostNumbers();
   }
   if (!opening_ || context_.read_only) return absl::OkStatus();
   context_.servers->CountSharedFiles();
   return sweeper_.SweepLeftovers();
-}
-
-// If the machine has lost power, the mutations that the logs have lost had numbers. Readers of
-// changes may have seen these mutations, and keep positions after them: see
-// bigtable/change_stream.h. Mutations from here on get larger numbers than any of those.
-void Master::LeaveOutLostNumbers() {
-  // A mutation that is not in SSTables takes some bytes of memory.
-  constexpr uint64_t kMostLost = uint64_t{1} << 32;
-  const auto layouts = catalogue_.All();
-  if (std::any_of(layouts.begin(), layouts.end(),
-                  [](const auto& layout) { return layout->changes_since != 0; })) {
-    sequences_->AdvanceTo(sequences_->last() + kMostLost);
-  }
 }
 
 absl::Status Master::QueryServers(ServerRole role) {

@@ -105,7 +105,6 @@ class Master {
          std::unique_ptr<MasterLock> lock);
 
   // Step 3.
-  void LeaveOutLostNumbers();
   absl::Status QueryServers(ServerRole role);
   // Steps 3 and 4 for METADATA's tablets of one role.
   absl::Status BeginRole(ServerRole role);

@@ -427,6 +427,47 @@ TEST_F(ChangeStreamTest, NothingIsMissedAfterALossOfPower) {
   EXPECT_EQ(Texts(&on), Strings{"c: set f@1=new"});
 }
 
+// Several openings in which nothing is written: a position of one of them is no reason to skip what
+// is written after the next.
+TEST_F(ChangeStreamTest, NothingIsMissedAfterOpeningsWithoutWrites) {
+  DatabaseOptions options = Options();
+  options.durability = Durability::kBuffered;
+  Open(options);
+  Table* table = CreateTable("t", SchemaWith({"f"}));
+  // An opening gives a number to the location of each tablet, which a loss of power may take.
+  for (char row = 'c'; row < 'z'; ++row) {
+    ASSERT_OK(database_->SplitTablet("t", std::string(1, row)));
+  }
+  Set(table, "a", "f:", 1, "");
+  std::string position = table->ReadChanges().Position();
+  for (const Unsynced unsynced : {Unsynced::kEverything, Unsynced::kNothing}) {
+    for (const bool is_closed : {false, true}) {
+      for (int opening = 0; opening < 3; ++opening) {
+        SCOPED_TRACE(Cat(unsynced == Unsynced::kNothing, " ", is_closed, " ", opening));
+        if (is_closed) {
+          ASSERT_OK(database_->Close());
+        }
+        std::unique_ptr<InMemoryFileSystem> clone = file_system_->CrashClone(1, unsynced);
+        database_.reset();
+        file_system_ = std::move(clone);
+        Open(options);
+        table = OpenTable("t");
+        const std::string before = std::exchange(position, table->ReadChanges().Position());
+        ChangeStream rest = table->ReadChanges(From(before));
+        EXPECT_EQ(Texts(&rest), Strings{});
+        if (opening < 2) continue;
+        Set(table, "b", "f:", 1, "");
+        for (const std::string& from : {before, position}) {
+          ChangeStream on = table->ReadChanges(From(from));
+          EXPECT_EQ(Texts(&on), Strings{"b: set f@1"});
+        }
+        position = table->ReadChanges().Position();
+        ASSERT_OK(database_->Flush("t"));
+      }
+    }
+  }
+}
+
 TEST_F(ChangeStreamTest, OpensAndClosesForATableThatExists) {
   Open();
   Table* const table = CreateTable("t", {"f"});

@@ -26,6 +26,7 @@ namespace {
 class ServerHostTest : public TabletsFixture {
  protected:
   static constexpr MasterEpoch kMaster = UINT64_MAX;
+  static constexpr auto kCompact = BackgroundWork::IfStopped::kCompact;
 
   void SetUp() override {
     DatabaseOptions options = WithServers(1);
@@ -59,7 +60,7 @@ class ServerHostTest : public TabletsFixture {
          }},
         {"merge",
          [this](MasterEpoch master, const CallLimits& limits) {
-           return host_->Merge(master, tablets_[0]->id(), tablets_[1]->id(), limits);
+           return host_->Merge(master, tablets_[0]->id(), tablets_[1]->id(), kCompact, limits);
          }},
         {"empty",
          [this](MasterEpoch master, const CallLimits& limits) {
@@ -233,20 +234,20 @@ TEST_F(ServerHostTest, TabletsThatAreNotThereAreNotFound) {
   const TabletId unknown{table_id(), "nothing"};
   EXPECT_STATUS(kNotFound, "is not on server", host_->Unload(kMaster, unknown, {}));
   EXPECT_STATUS(kNotFound, "is not on server",
-                host_->Merge(kMaster, unknown, tablets_[1]->id(), {}));
+                host_->Merge(kMaster, unknown, tablets_[1]->id(), kCompact, {}));
   EXPECT_STATUS(kNotFound, "is not on server",
-                host_->Merge(kMaster, tablets_[0]->id(), unknown, {}));
+                host_->Merge(kMaster, tablets_[0]->id(), unknown, kCompact, {}));
   EXPECT_STATUS(kNotFound, "is not on server",
                 host_->Empty(kMaster, unknown, tablets_[0]->rows(), {}));
   EXPECT_STATUS(kNotFound, "is not here", host_->Split(kMaster, table_id() + 1, RowOf(2), {}));
   EXPECT_STATUS(kAlreadyExists, RowOf(5), host_->Split(kMaster, table_id(), RowOf(5), {}));
   // They are no neighbours, or in another order.
   EXPECT_STATUS(kNotFound, "have changed",
-                host_->Merge(kMaster, tablets_[0]->id(), tablets_[2]->id(), {}));
+                host_->Merge(kMaster, tablets_[0]->id(), tablets_[2]->id(), kCompact, {}));
   EXPECT_STATUS(kNotFound, "have changed",
-                host_->Merge(kMaster, tablets_[1]->id(), tablets_[0]->id(), {}));
+                host_->Merge(kMaster, tablets_[1]->id(), tablets_[0]->id(), kCompact, {}));
   EXPECT_STATUS(kNotFound, "have changed",
-                host_->Merge(kMaster, tablets_[2]->id(), tablets_[0]->id(), {}));
+                host_->Merge(kMaster, tablets_[2]->id(), tablets_[0]->id(), kCompact, {}));
   // The tablet with this id has other rows.
   EXPECT_STATUS(kNotFound, "was split or merged",
                 host_->Empty(kMaster, tablets_[1]->id(), RowRange::StartingAt(RowOf(5)), {}));
@@ -288,7 +289,7 @@ TEST_F(ServerHostTest, TheLoadOfTabletsThatComeIsKnownAtOnceAndTheirBytesAfterAS
   absl::SleepFor(absl::Milliseconds(1100));
   EXPECT_EQ(host_->RecentLoad(), host_->load());
   ASSERT_OK(host_->Merge(kMaster, host_->server()->tablets().All()[0]->id(),
-                         host_->server()->tablets().All()[1]->id(), {}));
+                         host_->server()->tablets().All()[1]->id(), kCompact, {}));
   EXPECT_EQ(host_->RecentLoad(), host_->load());  // there are fewer
   ASSERT_OK(host_->Drop(kMaster, table_id()).status());
   EXPECT_EQ(host_->RecentLoad(), host_->load());  // their bytes have gone, too
