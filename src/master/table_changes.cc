@@ -462,7 +462,7 @@ absl::Status TableChanges::NumberChanges(const TableLayout& before, TableLayout*
   if (opens_stream) layout->changes_since = sequence;
   if (is_streamed) {
     layout->KeepFirstSchema(before, now);
-    layout->AddSchemaChange(sequence, now);
+    layout->AddSchemaChange(sequence, now, SlowestReaderOf(layout->table_id));
   }
   return absl::OkStatus();
 }

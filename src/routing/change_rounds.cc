@@ -198,9 +198,10 @@ class Round {
     if (begins) {
       const bool is_from_now = !request_->since.has_value();
       round_.position = {.table_id = table_->route->table_id(),
-                         .families_after = is_from_now ? LastOfFamilies() : 0,
+                         .families_after = is_from_now ? LastOfFamilies() : FirstOfFamilies(),
                          .parts = {}};
     }
+    if (MissesFamilies(begins)) return DroppedError();
     if (round_.is_of_image) round_.position.parts.clear();
     if (begins) round_.first_schema = FirstSchema();
     round_.is_whole = round_.first_schema != nullptr;
@@ -240,6 +241,16 @@ class Round {
   }
   void AddPositionOf(const TabletPart& part) {
     round_.position.parts.push_back({part.rows, part.after, part.collections_after});
+  }
+  // Whether changes of families that are asked for were dropped.
+  bool MissesFamilies(bool begins) const {
+    if (parts_.empty()) return false;
+    const TableLayout& layout = parts_.front().version->layout();
+    const SequenceNumber whole_after = layout.SchemaChangesWholeAfter();
+    if (whole_after == layout.changes_since) return false;
+    if (!begins) return round_.position.families_after < whole_after;
+    return request_->since.has_value() && *request_->since != absl::InfinitePast() &&
+           Since() <= layout.schema_changes.front().micros;
   }
   bool MissesCollections(const TabletPart& part) const {
     return !request_->without_collections &&
@@ -286,6 +297,9 @@ class Round {
     const std::vector<ChangeState::Collection>& collections = part.state.collections;
     return std::max({part.version->layout().changes_since, part.state.collections_whole_after,
                      collections.empty() ? 0 : collections.back().sequence});
+  }
+  SequenceNumber FirstOfFamilies() const {
+    return parts_.empty() ? 0 : parts_.front().version->layout().SchemaChangesWholeAfter();
   }
   SequenceNumber LastOfFamilies() const {
     if (parts_.empty()) return 0;

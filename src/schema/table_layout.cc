@@ -1,6 +1,7 @@
 #include "schema/table_layout.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -171,11 +172,16 @@ void TableLayout::KeepFirstSchema(const TableLayout& before, absl::Time now) {
   schema_changes.push_back({changes_since, absl::ToUnixMicros(now), before.Encode()});
 }
 
-void TableLayout::AddSchemaChange(SequenceNumber sequence, absl::Time now) {
+void TableLayout::AddSchemaChange(SequenceNumber sequence, absl::Time now,
+                                  SequenceNumber read_through) {
   const int64_t oldest = absl::ToUnixMicros(now - changes.retention);
   std::vector<SchemaChange> kept = std::move(schema_changes);
   schema_changes.clear();
-  std::erase_if(kept, [&](const SchemaChange& change) { return change.micros < oldest; });
+  const auto first_kept = std::find_if(kept.begin(), kept.end(), [&](const SchemaChange& change) {
+    return change.micros >= oldest || change.sequence > read_through;
+  });
+  // The last one that is dropped says what the next one has changed.
+  if (first_kept != kept.begin()) kept.erase(kept.begin(), std::prev(first_kept));
   kept.push_back({sequence, absl::ToUnixMicros(now), Encode()});
   schema_changes = std::move(kept);
 }

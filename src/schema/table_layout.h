@@ -134,9 +134,9 @@ struct TableLayout {
   // The number of the change that has opened the stream: it has what was written afterwards. 0:
   // there is no stream.
   SequenceNumber changes_since = 0;
-  // The schema after each change of families while there was a stream, the oldest first. For
-  // readers of changes. Before the first of them, with the number `changes_since`, comes the schema
-  // at the opening of the stream, for readers that begin there; until changes have been dropped.
+  // For readers of changes: the schema that they begin with, and then that after each change of
+  // families since. The first one has the number `changes_since` and is that of the opening of the
+  // stream, until changes are dropped: then it is that after the last of these.
   struct SchemaChange {
     SequenceNumber sequence = 0;
     int64_t micros = 0;  // of the Unix epoch
@@ -156,9 +156,15 @@ struct TableLayout {
   // Before the first change of families, which is at the time `now`: keeps those of the opening of
   // the stream.
   void KeepFirstSchema(const TableLayout& before, absl::Time now);
-  // Appends the present families as those after the change `sequence`, which is at the time `now`,
-  // and drops what is older than the retention.
-  void AddSchemaChange(SequenceNumber sequence, absl::Time now);
+  // Appends the present families as those after the change `sequence`, which is at the time `now`.
+  // Drops changes that are older than the retention, if every registered reader has them: they have
+  // what has a number up to `read_through`.
+  void AddSchemaChange(SequenceNumber sequence, absl::Time now,
+                       SequenceNumber read_through = kMaxSequence);
+  // Changes of families up to this number may have been dropped.
+  SequenceNumber SchemaChangesWholeAfter() const {
+    return schema_changes.empty() ? changes_since : schema_changes.front().sequence;
+  }
   // The layout has no family of this name, and the caller has checked `family`.
   void AddFamily(std::string_view family_name, uint32_t group_id, const Family& family,
                  SequenceNumber created);

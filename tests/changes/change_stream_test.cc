@@ -567,6 +567,42 @@ TEST_F(ChangeStreamTest, KeepsWhatARegisteredReaderHasNotRead) {
   EXPECT_STATUS(kInvalidArgument, "not a position", table->SetChangeReader("a", "x"));
 }
 
+// A change of families is dropped when the next one comes. That one must not be taken for the
+// first.
+TEST_F(ChangeStreamTest, DropsChangesOfFamiliesThatAreOlderThanTheRetention) {
+  Open();
+  for (const bool is_registered : {false, true}) {
+    SCOPED_TRACE(is_registered);
+    const std::string name = is_registered ? "registered" : "plain";
+    Table* const table = CreateTable(name, SchemaWith({"f"}, absl::Minutes(1)));
+    const std::string begin = table->ReadChanges().Position();
+    if (is_registered) {
+      ASSERT_OK(table->SetChangeReader("reader", begin));
+    }
+    ASSERT_OK(database_->AddFamily(name, "g", {}));
+    ChangeStream stream = table->ReadChanges(From(begin));
+    EXPECT_EQ(Texts(&stream), Strings{"families f g"});
+    const std::string with_g = stream.Position();
+    clock_.Set(clock_.micros() + absl::ToInt64Microseconds(absl::Minutes(2)));
+    ASSERT_OK(database_->AddFamily(name, "h", {}));
+    ASSERT_TRUE(stream.Next());
+    EXPECT_EQ(stream.change().new_families, Strings{"h"});
+    ChangeStream again = table->ReadChanges(From(with_g));
+    EXPECT_EQ(Texts(&again), Strings{"families f g h"});
+    if (is_registered) {
+      EXPECT_EQ(AllOf(table), (Strings{"families f g", "families f g h"}));
+      continue;
+    }
+    EXPECT_EQ(AllOf(table), Strings{"families f g h"});
+    for (const ReadChangesOptions& options :
+         {From(begin), ReadChangesOptions{.since = absl::FromUnixMicros(1000)}}) {
+      ChangeStream old = table->ReadChanges(options);
+      EXPECT_FALSE(old.Next());
+      EXPECT_STATUS(kOutOfRange, "not kept any more", old.status());
+    }
+  }
+}
+
 TEST_F(ChangeStreamTest, WaitsForTheNextChangeInAThread) {
   Open();
   Table* const table = CreateTable("t", SchemaWith({"f"}));

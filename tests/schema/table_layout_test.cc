@@ -233,6 +233,7 @@ TEST(TableLayoutTest, SchemaChangesAreKeptAsLongAsChangesAre) {
   layout.groups.push_back({.id = 0, .name = "default", .options = {}});
   layout.SetChangeStream({.retention = absl::Seconds(10)});
   layout.changes_since = 5;
+  EXPECT_EQ(layout.SchemaChangesWholeAfter(), 5u);
   layout.AddFamily("f", 0, {}, 0);
   const std::string with_f = layout.Encode();
   layout.AddSchemaChange(6, At(100));
@@ -245,9 +246,24 @@ TEST(TableLayoutTest, SchemaChangesAreKeptAsLongAsChangesAre) {
   ASSERT_OK_AND_ASSIGN(const TableLayout second,
                        TableLayout::Decode(layout.schema_changes[1].layout));
   EXPECT_TRUE(second.families.empty() && second.schema_changes.empty());
-  layout.AddSchemaChange(8, At(110) + absl::Microseconds(1));  // the first is too old now
-  ASSERT_EQ(layout.schema_changes.size(), 2u);
-  EXPECT_EQ(layout.schema_changes[0].sequence, 7u);
+  const auto numbers = [&] {
+    std::vector<SequenceNumber> all;
+    for (const TableLayout::SchemaChange& change : layout.schema_changes) {
+      all.push_back(change.sequence);
+    }
+    return all;
+  };
+  using Numbers = std::vector<SequenceNumber>;
+  // The first is too old now, and is where the others begin.
+  layout.AddSchemaChange(8, At(110) + absl::Microseconds(1));
+  EXPECT_EQ(numbers(), (Numbers{6, 7, 8}));
+  layout.AddSchemaChange(9, At(130), /*read_through=*/6);
+  EXPECT_EQ(numbers(), (Numbers{6, 7, 8, 9}));
+  layout.AddSchemaChange(10, At(131), /*read_through=*/7);
+  EXPECT_EQ(numbers(), (Numbers{7, 8, 9, 10}));
+  layout.AddSchemaChange(11, At(160));
+  EXPECT_EQ(numbers(), (Numbers{10, 11}));
+  EXPECT_EQ(layout.SchemaChangesWholeAfter(), 10u);
   layout.is_changing = true;
   EXPECT_TRUE(layout.EndHolds());
   EXPECT_FALSE(layout.is_changing || layout.EndHolds());
