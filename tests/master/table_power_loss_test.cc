@@ -20,6 +20,8 @@ namespace {
 constexpr const char* kPath = "/db";
 // How often the power is lost at one call, with more or less of what was not synced.
 constexpr uint64_t kLosses = kSlow ? 2 : 6;
+// From one call to the next at which it is lost.
+constexpr uint64_t kStep = kSlow ? 2 : 1;
 // How many of them leave the change made, and how many do not, at least.
 constexpr int kEnough = kSlow ? 3 : 10;
 
@@ -95,7 +97,7 @@ void LosePowerAtEachCall(bool table_exists, const std::function<absl::Status(Dat
   for (const bool mapped : {true, false}) {
     // The calls of the change, and some more, because background threads make calls too, so the
     // number of calls is not fixed.
-    for (uint64_t call = 1; call <= 45; ++call) ASSERT_NO_FATAL_FAILURE(run(call, mapped));
+    for (uint64_t call = 1; call <= 45; call += kStep) ASSERT_NO_FATAL_FAILURE(run(call, mapped));
   }
 }
 

@@ -48,7 +48,7 @@ class RepairFailuresTest : public RepairFixture {
 
 // Of the calls of the file system: each of the first, and then some.
 uint64_t StepAfter(uint64_t call) {
-  if (kSlow) return call < 30 ? 1 : 11;
+  if (kSlow) return call < 30 ? 3 : 23;
   return call < 80 ? 1 : 3;
 }
 
