@@ -93,6 +93,7 @@ class ModelChangeSteps : public ModelQuotaSteps {
       Tally("change streams");
     }
   }
+  void SetReadOnly(bool is_read_only) { is_read_only_ = is_read_only; }
   // Before the database is closed, or another one takes its place for a time.
   void ForgetStreams() {
     for (auto& [_, replayed] : replays_) ForgetStreams(&replayed);
@@ -153,7 +154,7 @@ class ModelChangeSteps : public ModelQuotaSteps {
     Table* const engine = TableOf(table);
     if (engine == nullptr || closed_.at(table).empty()) return;
     ChangeStream stream = engine->ReadChanges({.positions = closed_.at(table)});
-    if (stream.Next()) return Check("a stream that was closed has a change");
+    if (NextOf(&stream)) return Check("a stream that was closed has a change");
     Expect(code, stream.status(), "ReadChanges at a position of a stream that was closed");
   }
 
@@ -181,7 +182,7 @@ class ModelChangeSteps : public ModelQuotaSteps {
     if (engine == nullptr) return;
     if (!replayed.stream.has_value()) replayed.stream = engine->ReadChanges(Next(replayed));
     ChangeStream& stream = *replayed.stream;
-    for (; ok() && most > 0 && stream.Next(); --most) {
+    for (; ok() && most > 0 && NextOf(&stream); --most) {
       const TableChange& change = stream.change();
       if (IsGarbageCollection(change)) continue;
       if (IsNotAfter(change, replayed.last)) {
@@ -200,6 +201,17 @@ class ModelChangeSteps : public ModelQuotaSteps {
     if (!ok() || !Check(stream.status(), Cat("ReadChanges of ", table))) return;
     replayed.positions = {stream.Position()};
     if (random.OneIn(2)) replayed.stream.reset();
+  }
+  // The next change. While a compaction or a change of families is being committed a stream returns
+  // none, after some seconds, but says that it is not complete. That of an image never is.
+  bool NextOf(ChangeStream* stream) const {
+    constexpr int kMostTries = 5;
+    for (int i = 0; i < kMostTries; ++i) {
+      if (stream->Next()) return true;
+      if (!stream->status().ok() || stream->ended() || is_read_only_) return false;
+      if (stream->CompleteThrough() >= absl::FromUnixMicros(clock_.micros())) return false;
+    }
+    return false;
   }
   // The replay has the rules itself. In an image, a collection may come late.
   bool IsGarbageCollection(const TableChange& change) {
@@ -283,7 +295,7 @@ class ModelChangeSteps : public ModelQuotaSteps {
   }
   void CollectAll(ChangeStream* stream, std::multimap<uint64_t, TableChange>* changes) {
     uint64_t last = 0;
-    while (stream->Next()) {
+    while (NextOf(stream)) {
       const TableChange& change = stream->change();
       if (IsGarbageCollection(change)) continue;
       if (IsNotAfter(change, last)) Check(Cat("change ", change.sequence, " after ", last));
@@ -311,6 +323,7 @@ class ModelChangeSteps : public ModelQuotaSteps {
     replayed->batch = 0;
   }
 
+  bool is_read_only_ = false;                               // the database
   std::map<std::string, Replayed> replays_;                 // of the tables with a stream
   std::map<std::string, std::vector<std::string>> closed_;  // positions of streams that were closed
 };

@@ -311,6 +311,7 @@ class ModelRun : public ModelFollowerSteps {
     DatabaseOptions options = RandomOptions(random);
     servers_ = options.tablet_servers;
     options.read_only = read_only;
+    SetReadOnly(read_only);
     options.clock = &clock_;
     options.file_system = memory_.get();
     if (plan_.settings.crashes == ModelSettings::Crashes::kMachine) {
