@@ -10,6 +10,7 @@
 
 #include "nlohmann/json.hpp"
 #include "support/expect_status.h"
+#include "support/seeds.h"
 #include "tools/program.h"
 
 namespace bigtable {
@@ -62,10 +63,12 @@ TEST_F(FollowTest, FollowsOnlyTheTablesThatItIsGiven) {
 }
 
 TEST_F(FollowTest, PrintsLinesUntilASignalEndsIt) {
+  // For two lines, a second apart.
+  constexpr const char* kSeconds = kSlow ? " 10 " : " 4 ";
   for (const char* signal : {"INT", "TERM"}) {
     // Shells start background commands with SIGINT ignored, timeout does not.
     const ProgramResult result = shell_.Run(std::string("timeout --preserve-status -s ") + signal +
-                                            " 2.5 bigtable follow db s --every 1");
+                                            kSeconds + "bigtable follow db s --every 1");
     EXPECT_EQ(result.code, 0) << signal << result.err;
     EXPECT_GE(std::count(result.out.begin(), result.out.end(), '\n'), 2) << result.out;
   }
