@@ -349,7 +349,7 @@ test("a server that refuses writes says so, and is resumed", async () => {
   errors.splice(0);  // the browser reports the 503
   await page.click("#resume");
   await page.waitForFunction(() => document.getElementById("resumed").textContent === "Resumed.");
-  await page.unroute("**/status.json*");
+  await page.unrouteAll({behavior: "wait"});  // for the status that is on its way
 });
 
 test("with tokens, a browser asks for a password, which is the token", async () => {
