@@ -202,6 +202,8 @@ bool Upkeep::MergeSmall(const TableLayout& layout, const CallLimits& limits) {
       changed = true;
       continue;
     }
+    // Such as because compactions were stopped meanwhile.
+    if (absl::IsUnavailable(merged)) merges_wait_ = true;
     context_->info_log->Warning("two tablets of table ", layout.name,
                                 " are not merged: ", ToStd(merged.message()));
   }

@@ -88,7 +88,7 @@ class Upkeep {
   TabletChanges* const tablets_;
   Sweeper* const sweeper_;
   Balancer balancer_;  // used by the thread only
-  // Merges by rule were left out, since compactions were stopped.
+  // Merges by rule were left out or refused, since compactions were stopped.
   std::atomic<bool> merges_wait_{false};
 
   mutable Mutex mutex_;

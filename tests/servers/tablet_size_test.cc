@@ -1,4 +1,5 @@
 // Tablets that are split because they are large, and merged because they are small.
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "support/random.h"
 #include "support/tablets_fixture.h"
+#include "support/watched_file_system.h"
 
 namespace bigtable {
 namespace {
@@ -84,6 +86,35 @@ TEST_F(TabletSizeTest, TabletsAreMergedByRuleWhenCompactionsGoOn) {
   database_->ContinueCompactions();
   for (int i = 0; i < 1000 && Tablets("t").size() > 1; ++i) absl::SleepFor(absl::Milliseconds(10));
   EXPECT_EQ(ShowTablets("t"), "[,)@0");
+}
+
+// In the flush that is a part of the merge, before its compaction begins.
+TEST_F(TabletSizeTest, AMergeByRuleThatAPauseRefusesIsMadeWhenCompactionsGoOn) {
+  WatchedFileSystem watched(file_system_.get(), Cat(kPath, "/sst"));
+  DatabaseOptions options = Options();
+  options.file_system = &watched;
+  database_ = *Database::Open(kPath, options);
+  Table* const table = CreateTable("t", {"f"});
+  for (const char* row : {"a", "m", "z"}) Set(table, row, "f:q", 1, "v");
+  ASSERT_OK(database_->Flush("t"));
+  ASSERT_OK(database_->SplitTablet("t", "n"));
+  ASSERT_OK(table->DropRowRange(RowRange::StartingAt("n")));  // the file of [,n) still has z
+  for (const char* row : {"a", "z"}) Set(table, row, "f:q", 2, "v");
+  const std::string before = ShowTablets("t");
+  std::atomic<bool> is_paused{false};
+  watched.Watch([&] {
+    if (!is_paused.exchange(true)) database_->PauseCompactions();
+  });
+  ASSERT_OK(database_->SetSplitRule("t", {.tablet_size = 64 << 10, .merge_size = 32 << 10}));
+  for (int i = 0; i < 1000 && !is_paused; ++i) absl::SleepFor(absl::Milliseconds(10));
+  ASSERT_TRUE(is_paused);
+  absl::SleepFor(absl::Seconds(1));  // for upkeep to look at the rule again
+  EXPECT_EQ(ShowTablets("t"), before);
+
+  database_->ContinueCompactions();
+  for (int i = 0; i < 1000 && Tablets("t").size() > 1; ++i) absl::SleepFor(absl::Milliseconds(10));
+  EXPECT_EQ(ShowTablets("t"), "[,)@0");
+  database_.reset();  // before its file system
 }
 
 TEST_F(TabletSizeTest, RowsWithACommonPrefixStayTogether) {
