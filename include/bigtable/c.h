@@ -1129,6 +1129,15 @@ bigtable_error* bigtable_table_read_row(bigtable_table* table, const char* row, 
                                         const bigtable_filter* filter,
                                         const bigtable_read_options* options,
                                         bigtable_row** result);
+// Reads `count` rows as bigtable_table_read_row does, whose waits for the disk overlap. results[i]
+// becomes row i, which belongs to the caller, or NULL if it could not be read. Returns NULL if all
+// were, otherwise the error of the first that was not. If `errors` is not NULL, errors[i] becomes
+// NULL if row i was read, otherwise its error, which belongs to the caller.
+bigtable_error* bigtable_table_get_rows(bigtable_table* table, const char* const* rows,
+                                        const size_t* row_sizes, size_t count,
+                                        const bigtable_filter* filter,
+                                        const bigtable_read_options* options,
+                                        bigtable_row** results, bigtable_error** errors);
 // A stream of the rows of the set that have cells which pass the filter, in key order. If `set` is
 // NULL: of all rows. The stream pins memory and files: free it soon.
 bigtable_error* bigtable_table_read_rows(bigtable_table* table, const bigtable_row_set* set,

@@ -76,7 +76,10 @@ class BIGTABLE_EXPORT RandomAccessFile {
   virtual absl::Status Populate(uint64_t /*offset*/, size_t /*n*/) const {
     return absl::UnimplementedError("this file system does not map files");
   }
-  // Begins to read [offset, offset + n) of the mapping from the disk, and does not wait.
+  // Begins to bring [offset, offset + n) from the disk into the memory of the system, whether the
+  // file is mapped or not, and does not wait for it; several such requests overlap. A Read or
+  // Populate that follows waits for what is missing, and reports errors. Advice, which may be
+  // ignored.
   virtual void WillNeed(uint64_t /*offset*/, size_t /*n*/) const {}
   // Whether Read() of this mapped file bypasses the mapping. If so, the engine uses Read() instead
   // of Populate() for data that is not in memory and would soon be dropped again. Advice: the

@@ -206,6 +206,16 @@ class BIGTABLE_EXPORT Table {
   [[nodiscard]] absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter = {},
                                             const ReadOptions& options = {});
 
+  // ReadRow of each of the rows, in this order: a row may be named twice, and the error of one is
+  // not that of the others. What is not in memory is requested from the disk for many rows at once,
+  // so the call waits for it about once and not once for each row. Without a snapshot the rows may
+  // be of different moments.
+  //
+  // Cost: that of ReadRow for each, and in memory about a sixth more. Over a network one call.
+  [[nodiscard]] std::vector<absl::StatusOr<Row>> GetRows(absl::Span<const std::string_view> rows,
+                                                         const Filter& filter = {},
+                                                         const ReadOptions& options = {});
+
   // The newest value of a column, "family:qualifier". NotFound: the row has no cell in it.
   // InvalidArgument: no colon. Other errors are those of ReadRow. Cost: that of ReadRow for one
   // column, and a copy of the value.

@@ -70,6 +70,15 @@ class TableBackend {
       const WriteOptions& options) = 0;
   virtual absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter,
                                       const ReadOptions& options) = 0;
+  // This default reads one row after the other.
+  virtual std::vector<absl::StatusOr<Row>> GetRows(absl::Span<const std::string_view> rows,
+                                                   const Filter& filter,
+                                                   const ReadOptions& options) {
+    std::vector<absl::StatusOr<Row>> results;
+    results.reserve(rows.size());
+    for (const std::string_view row : rows) results.push_back(ReadRow(row, filter, options));
+    return results;
+  }
   virtual std::unique_ptr<RowSource> ReadRows(const RowSet& rows, const Filter& filter,
                                               const ReadOptions& options) = 0;
   virtual std::unique_ptr<RowSource> ResumeRows(std::string_view token, const Filter& filter,

@@ -49,6 +49,9 @@ class EntryCursor {
   EntryCursor& operator=(const EntryCursor&) = delete;
   virtual ~EntryCursor() = default;
 
+  // Begins to read what Seek(target), which has to be the next call, would wait for: the requests
+  // of several cursors overlap. Advice.
+  virtual void Request(std::string_view /*target*/) {}
   // Moves to the first entry whose key is at or after `target`.
   virtual void Seek(std::string_view target) = 0;
   // Moves to the last entry whose key is before `target`.

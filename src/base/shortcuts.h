@@ -49,6 +49,7 @@ enum class Shortcut : uint32_t {
   kFileFilters,      // files that cannot contain the row or column are not read
   kRowLocations,     // a row index returns the block of a row; else the block index is searched
   kReadAhead,        // the next blocks are requested ahead of time
+  kRequests,         // blocks of several rows or files are requested together; else one by one
   kEmptyRows,        // rows that an earlier read found empty are skipped (tablet/empty_rows.h)
   kKeptMerges,       // contributions that an earlier read has merged; else all are merged again
   // --- tablet: looked up by each write ---

@@ -85,6 +85,13 @@ class BlockIndex {
     const uint64_t offset = offsets_[i];
     return {offset, offsets_[i + 1] - offset - kBlockTrailerSize};
   }
+  // The end of the blocks from `i` on that begin within `bytes` of it; `i` is one of them.
+  size_t EndOfStretch(size_t i, uint64_t bytes) const {
+    const uint64_t limit = offsets_[i] + bytes;
+    size_t end = i + 1;
+    while (end < size() && offsets_[end] < limit) ++end;
+    return end;
+  }
   // The last key of block `i`. Costs an allocation.
   std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
   // Whether the row in which block `i` ends also has entries in the next block.

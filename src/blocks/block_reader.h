@@ -78,6 +78,18 @@ class BlockReader {
     }
     return ReadSlowly(i, settings, ahead, block, owner);
   }
+  // Begins to read block `i`, and the blocks behind it that begin within `bytes` of it, from the
+  // disk, unless they are in memory, and does not wait. A Read of block `i` should follow. Advice:
+  // errors are left to it. Returns where the requested blocks end, for ReadAhead::requested_end of
+  // the cursor that reads them, or 0.
+  size_t Request(size_t i, uint64_t bytes) {
+    std::string_view block;
+    if (mapped_.has_value()) {
+      return bytes == 0 && mapped_->ReadInPlace(i, &block) ? 0 : mapped_->Request(i, bytes);
+    }
+    if (!loaded_.has_value()) cached_->Request(i, bytes);
+    return 0;
+  }
   // Prefetches the head of block `i` if it is likely to be returned in place.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
     if (mapped_.has_value()) {

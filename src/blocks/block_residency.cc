@@ -31,10 +31,7 @@ void BlockResidency::FollowEpoch() {
 }
 
 BlockResidency::Stretch BlockResidency::StretchFrom(size_t i, uint64_t bytes) const {
-  const uint64_t limit = index_.handle(i).offset + bytes;
-  size_t end = i + 1;
-  while (end < index_.size() && index_.handle(end).offset < limit) ++end;
-  return {i, end};
+  return {i, index_.EndOfStretch(i, bytes)};
 }
 
 BlockResidency::Stretch BlockResidency::StretchAround(size_t i) const {
@@ -94,11 +91,38 @@ bool BlockResidency::PopulateIfResident(Stretch blocks) {
   return true;
 }
 
+absl::Status BlockResidency::AwaitRequested(Stretch blocks) {
+  const WaitTimer wait;
+  const PageResidency::Reading reading(pages_);
+  return Populate(blocks);
+}
+
 absl::Status BlockResidency::ReadFromDisk(Stretch blocks) {
   const WaitTimer wait;
   const PageResidency::Reading reading(pages_);
   WillNeed(blocks);
   return Populate(blocks);
+}
+
+size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched) {
+  FollowEpoch();
+  const bool is_known = known_.Test(i);
+  const bool with_others = bytes == 0 && !is_known && pages_->is_plentiful();
+  const Stretch blocks = with_others ? StretchAround(i) : StretchFrom(i, bytes);
+  bool are_present = true;
+  for (size_t block = blocks.first; block < blocks.end && are_present; ++block) {
+    are_present = present_.Test(block);
+  }
+  if (are_present) return 0;
+  if (!is_known && trust_.is_trusted() && Shortcuts().Has(Shortcut::kResidencyTrust)) return 0;
+  if (IsResident(blocks)) {
+    if (bytes > 0 || !is_known || !was_touched) return 0;  // the read will query the rest
+    pages_->CountFound();
+    MarkPresent(blocks);
+    return 0;
+  }
+  WillNeed(blocks);
+  return blocks.end;
 }
 
 bool BlockResidency::PrefersPosition() const {
@@ -159,6 +183,14 @@ absl::Status BlockResidency::BringInAhead(size_t i, ReadAhead* ahead, bool* by_p
     return absl::OkStatus();
   }
   if (std::exchange(ahead->position_end, 0) > 0) ahead->is_missing = false;  // check again
+  if (i < ahead->requested_end) {
+    const Stretch rest{i, std::exchange(ahead->requested_end, 0)};
+    ahead->from_disk += index_.handle(rest.end - 1).offset - index_.handle(i).offset;
+    if (!pages_->is_scarce() || !PrefersPosition()) return AwaitRequested(rest);
+    ahead->position_end = rest.end;
+    *by_position = true;
+    return absl::OkStatus();
+  }
   const bool is_first = ahead->window == 0;
   ahead->window = std::clamp(2 * ahead->window, kSmallest, kLargest);
   const Stretch window = StretchFrom(i, ahead->window);

@@ -10,7 +10,8 @@
 // mapping and with the blocks around it; where it is not, the block alone and by position. A cursor
 // that continues to the next block requests a growing window of the following blocks. Once it has
 // read a megabyte from the disk, it reads by position as far as blocks are missing, and the kernel
-// decides how much to read ahead.
+// decides how much to read ahead. What a read of several rows or files needs first is requested for
+// all of them before the first is waited for.
 //
 // Invariants:
 // * Before BringIn returns OK for a block that is not to be read by position, the file's Populate
@@ -43,10 +44,11 @@ class BlockResidency {
   // The reads so far of a cursor that goes from each block to the next; a new cursor starts a new
   // one.
   struct ReadAhead {
-    uint64_t window = 0;      // bytes of the last request
-    uint64_t from_disk = 0;   // bytes
-    bool is_missing = false;  // the last window was not in memory
-    size_t position_end = 0;  // blocks before this one are read by position
+    uint64_t window = 0;       // bytes of the last request
+    uint64_t from_disk = 0;    // bytes
+    bool is_missing = false;   // the last window was not in memory
+    size_t position_end = 0;   // blocks before this one are read by position
+    size_t requested_end = 0;  // blocks before this one were requested (Request)
   };
 
   // `file`, which is mapped, and `pages` outlive it.
@@ -59,6 +61,12 @@ class BlockResidency {
   // sets `*by_position` if it is to be read by position. `was_touched`: it was brought in and
   // touched before. `ahead` is that of a cursor that came from block i - 1 and continues, or null.
   absl::Status BringIn(size_t i, bool was_touched, ReadAhead* ahead, bool* by_position);
+
+  // Begins to read block `i`, and the blocks behind it that begin within `bytes` of it, unless they
+  // are in memory, and does not wait; a call of BringIn follows. So the requests for several rows,
+  // or of several files, overlap. Returns where the requested blocks end, for
+  // ReadAhead::requested_end, or 0.
+  size_t Request(size_t i, uint64_t bytes, bool was_touched);
 
   size_t memory() const { return known_.memory() + present_.memory(); }
 
@@ -96,6 +104,8 @@ class BlockResidency {
   // Populate is for blocks that are in memory, ReadFromDisk for others.
   absl::Status Populate(Stretch blocks);
   absl::Status ReadFromDisk(Stretch blocks);
+  // For blocks that were requested.
+  absl::Status AwaitRequested(Stretch blocks);
   void WillNeed(Stretch blocks) const;
   // Checks whether a block that was in memory still is. Called when block `next` is read with
   // others.

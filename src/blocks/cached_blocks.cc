@@ -11,6 +11,10 @@ CachedBlocks::CachedBlocks(BlockFile* file, MemoryBudget* budget)
 
 CachedBlocks::~CachedBlocks() { cache_.EraseFile(id_); }
 
+bool CachedBlocks::Has(size_t i) const {
+  return Shortcuts().Has(Shortcut::kBlockCache) && cache_.Contains(KeyOf(i));
+}
+
 Ref<Block> CachedBlocks::Find(size_t i) const {
   return Shortcuts().Has(Shortcut::kBlockCache) ? cache_.Lookup(KeyOf(i)) : Ref<Block>();
 }
@@ -19,6 +23,17 @@ void CachedBlocks::Add(size_t i, const ReadSettings& settings, const Ref<Block>&
   if (settings.fill_cache && Shortcuts().Has(Shortcut::kBlockCache)) {
     cache_.Insert(KeyOf(i), block);
   }
+}
+
+void CachedBlocks::Request(size_t i, uint64_t bytes) const {
+  const BlockIndex& index = file_->index();
+  size_t end = index.EndOfStretch(i, bytes);
+  while (i < end && Has(i)) ++i;
+  while (i < end && Has(end - 1)) --end;
+  if (i == end) return;
+  const uint64_t begin = index.handle(i).offset;
+  const uint64_t length = index.handle(end - 1).offset + file_->StoredSize(end - 1) - begin;
+  file_->file().WillNeed(begin, static_cast<size_t>(length));
 }
 
 absl::Status CachedBlocks::Read(size_t i, const ReadSettings& settings, std::string_view* block,

@@ -39,7 +39,12 @@ class CachedBlocks {
   absl::Status Read(size_t i, const ReadSettings& settings, std::string_view* block,
                     Ref<Block>* owner, BlockOrigin* origin);
 
-  // The two halves of that, for a block that is read in another way.
+  // Begins to read block `i`, and the blocks behind it that begin within `bytes` of it, as far as
+  // they are not in the cache.
+  void Request(size_t i, uint64_t bytes) const;
+
+  // The two halves of Read, for a block that is read in another way.
+  bool Has(size_t i) const;
   Ref<Block> Find(size_t i) const;  // null if it is not in the cache
   void Add(size_t i, const ReadSettings& settings, const Ref<Block>& block);
 

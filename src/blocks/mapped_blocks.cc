@@ -50,6 +50,12 @@ absl::Status MappedBlocks::Read(size_t i, const ReadSettings& settings,
   return absl::OkStatus();
 }
 
+size_t MappedBlocks::Request(size_t i, uint64_t bytes) {
+  if (cache_ != nullptr && bytes == 0 && !raw_.Test(i) && cache_->Has(i)) return 0;
+  FollowEpoch();
+  return residency_.Request(i, bytes, verified_.Test(i));
+}
+
 absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
                                          BlockResidency::ReadAhead* ahead, std::string_view* block,
                                          Ref<Block>* owner, BlockOrigin* origin) {

@@ -64,6 +64,8 @@ class MappedBlocks {
   // `ahead`: see BlockResidency::BringIn. `*owner` becomes null if the block is returned in place.
   absl::Status Read(size_t i, const ReadSettings& settings, BlockResidency::ReadAhead* ahead,
                     std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
+  // BlockReader::Request.
+  size_t Request(size_t i, uint64_t bytes);
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
     bigtable::Prefetch({mapping_ + index_.handle(i).offset, kPrefetchedHead});
   }

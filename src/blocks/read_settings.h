@@ -23,6 +23,9 @@ struct ReadSettings {
   bool fill_cache = true;
   // Prefetch from memory and read ahead from the file. False for a reader of one row.
   bool read_ahead = true;
+  // Bytes that the cursor will probably read behind its first position: they are requested from the
+  // disk together, with the first block. 0: it is not known.
+  uint64_t first_request = 0;
   // End the waits for other threads that open the file, or load a part of it. Outlives the cursor.
   // Null: there are none.
   const CallLimits* limits = nullptr;

@@ -130,6 +130,41 @@ bigtable_error* bigtable_table_read_row(bigtable_table* table, const char* row, 
       result);
 }
 
+bigtable_error* bigtable_table_get_rows(bigtable_table* table, const char* const* rows,
+                                        const size_t* row_sizes, size_t count,
+                                        const bigtable_filter* filter,
+                                        const bigtable_read_options* options,
+                                        bigtable_row** results, bigtable_error** errors) {
+  absl::Status first = bigtable::CheckNotNull({{"table", table},
+                                               {"rows", rows, count},
+                                               {"row_sizes", row_sizes, count},
+                                               {"results", results, count}});
+  for (size_t i = 0; first.ok() && i < count; ++i) {
+    first = bigtable::CheckNotNull({{"rows[i]", rows[i], row_sizes[i]}});
+  }
+  if (!first.ok()) {
+    for (size_t i = 0; results != nullptr && i < count; ++i) results[i] = nullptr;
+    for (size_t i = 0; errors != nullptr && i < count; ++i) errors[i] = ToError(first);
+    return ToError(first);
+  }
+  std::vector<std::string_view> keys;
+  keys.reserve(count);
+  for (size_t i = 0; i < count; ++i) keys.push_back(View(rows[i], row_sizes[i]));
+  std::vector<absl::StatusOr<bigtable::Row>> read =
+      FromC(table)->GetRows(keys, bigtable::FilterOf(filter), OptionsOf(options));
+  for (size_t i = 0; i < count; ++i) {
+    first.Update(read[i].status());
+    results[i] = nullptr;
+    bigtable_error* const error = bigtable::ReturnRow(std::move(read[i]), &results[i]);
+    if (errors != nullptr) {
+      errors[i] = error;
+    } else {
+      bigtable_error_free(error);
+    }
+  }
+  return ToError(first);
+}
+
 bigtable_error* bigtable_table_read_rows(bigtable_table* table, const bigtable_row_set* set,
                                          const bigtable_filter* filter,
                                          const bigtable_read_options* options,

@@ -65,6 +65,11 @@ class alignas(64) BlockCache::Shard {
     return entry.block;
   }
 
+  bool Contains(const Key& key, size_t hash) {
+    MutexLock lock(&mutex_);
+    return index_.find(key, hash) != index_.end();
+  }
+
   void Insert(const Key& key, size_t hash, Ref<Block> block, uint64_t capacity, bool replace) {
     const uint64_t charge = block->charge() + kEntryOverhead;
     List evicted;  // freed after the lock is released
@@ -251,6 +256,11 @@ uint64_t BlockCache::capacity() const {
 Ref<Block> BlockCache::Lookup(const Key& key) {
   const size_t hash = absl::HashOf(key);
   return ShardOf(hash).Lookup(key, hash);
+}
+
+bool BlockCache::Contains(const Key& key) const {
+  const size_t hash = absl::HashOf(key);
+  return ShardOf(hash).Contains(key, hash);
 }
 
 void BlockCache::Insert(const Key& key, Ref<Block> block) {

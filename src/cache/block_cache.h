@@ -52,6 +52,8 @@ class BlockCache {
 
   // Null if the block is not in the cache.
   Ref<Block> Lookup(const Key& key);
+  // Whether Lookup would find it. Does not count as a use.
+  bool Contains(const Key& key) const;
   // Adds `block`, unless its key is in the cache already or it is larger than a shard. Makes room
   // first, so that the cache never holds more than capacity().
   void Insert(const Key& key, Ref<Block> block);

@@ -93,6 +93,17 @@ absl::StatusOr<Row> FollowedTable::ReadRow(std::string_view row, const Filter& f
   return opened->table->ReadRow(row, filter, of_state);
 }
 
+std::vector<absl::StatusOr<Row>> FollowedTable::GetRows(absl::Span<const std::string_view> rows,
+                                                        const Filter& filter,
+                                                        const ReadOptions& options) {
+  ReadOptions of_state = options;
+  const absl::StatusOr<Pin<Opened>> opened = Begin(options, &of_state);
+  if (opened.ok()) return (*opened)->table->GetRows(rows, filter, of_state);
+  std::vector<absl::StatusOr<Row>> failed;
+  for (size_t i = 0; i < rows.size(); ++i) failed.emplace_back(opened.status());
+  return failed;
+}
+
 std::unique_ptr<RowSource> FollowedTable::ReadRows(const RowSet& rows, const Filter& filter,
                                                    const ReadOptions& options) {
   ReadOptions of_state = options;

@@ -44,6 +44,9 @@ class FollowedTable final : public TableBackend {
       const WriteOptions& options) override;
   absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter,
                               const ReadOptions& options) override;
+  std::vector<absl::StatusOr<Row>> GetRows(absl::Span<const std::string_view> rows,
+                                           const Filter& filter,
+                                           const ReadOptions& options) override;
   std::unique_ptr<RowSource> ReadRows(const RowSet& rows, const Filter& filter,
                                       const ReadOptions& options) override;
   std::unique_ptr<RowSource> ResumeRows(std::string_view token, const Filter& filter,

@@ -59,6 +59,11 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
   return backend_->ReadRow(row, filter, options);
 }
 
+std::vector<absl::StatusOr<Row>> Table::GetRows(absl::Span<const std::string_view> rows,
+                                                const Filter& filter, const ReadOptions& options) {
+  return backend_->GetRows(rows, filter, options);
+}
+
 absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view column,
                                        const ReadOptions& options) {
   const size_t colon = column.find(':');

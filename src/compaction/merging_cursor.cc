@@ -11,6 +11,9 @@
 namespace bigtable {
 
 void MergingCursor::Seek(std::string_view target) {
+  if (children_.size() > 1 && shortcuts_.Has(Shortcut::kRequests)) {
+    for (EntryCursor* child : children_) child->Request(target);
+  }
   for (EntryCursor* child : children_) child->Seek(target);
   Rebuild();
 }

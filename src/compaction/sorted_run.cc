@@ -80,8 +80,12 @@ SortedRun Joined(const SortedRun& a, const SortedRun& b) {
   return joined;
 }
 
+void RunCursor::Request(std::string_view target) {
+  if (Open(FileFor(target))) cursor_->Request(target);
+}
+
 void RunCursor::Seek(std::string_view target) {
-  if (!Open(run_->files.size() == 1 ? 0 : run_->FindFile(target))) return;
+  if (!Open(FileFor(target))) return;
   cursor_->Seek(target);
   Show();
 }

@@ -55,6 +55,7 @@ class RunCursor final : public EntryCursor {
   RunCursor(std::unique_ptr<const SortedRun> run, ReadSettings settings)
       : own_run_(std::move(run)), run_(own_run_.get()), settings_(settings) {}
 
+  void Request(std::string_view target) override;
   void Seek(std::string_view target) override;
   void SeekBefore(std::string_view target) override;
   void SeekToFirst() override;
@@ -69,6 +70,9 @@ class RunCursor final : public EntryCursor {
   }
 
  private:
+  size_t FileFor(std::string_view target) const {
+    return run_->files.size() == 1 ? 0 : run_->FindFile(target);
+  }
   // Moves the cursor to file `index`. False, and invalid, if there is no such file.
   bool Open(size_t index);
   // Takes the entry of the file's cursor.

@@ -1,6 +1,7 @@
 #include "connected/connected_table.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "backend/option_limits.h"
@@ -101,6 +102,42 @@ absl::StatusOr<Row> ConnectedTable::ReadRow(std::string_view row, const Filter& 
     RowBuilder::Truncate(&result, static_cast<size_t>(options.cell_limit));
   }
   return result;
+}
+
+std::vector<absl::StatusOr<Row>> ConnectedTable::GetRows(absl::Span<const std::string_view> rows,
+                                                         const Filter& filter,
+                                                         const ReadOptions& options) {
+  std::vector<size_t> order(rows.size());  // by row
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rows[a] < rows[b]; });
+  const auto is_repeated = [&](size_t a, size_t b) { return rows[a] == rows[b]; };
+  const bool is_one_stream =
+      options.cell_limit == 0 && CheckRead(filter, options).ok() &&
+      std::adjacent_find(order.begin(), order.end(), is_repeated) == order.end() &&
+      std::all_of(rows.begin(), rows.end(),
+                  [](std::string_view row) { return CheckRowKey(row).ok(); });
+  if (!is_one_stream || rows.empty()) return TableBackend::GetRows(rows, filter, options);
+  ReadOptions all = options;
+  all.reverse = false;
+  all.row_limit = 0;
+  std::vector<RowRange> ranges;
+  ranges.reserve(rows.size());
+  for (const size_t i : order) ranges.push_back(RowRange::Single(rows[i]));
+  std::vector<absl::StatusOr<Row>> results(rows.size());
+  const auto stream = service_->ReadRows(std::move(ranges), filter, all);
+  Row row;
+  absl::StatusOr<bool> has_row = stream->Next(&row);
+  for (const size_t i : order) {
+    if (!has_row.ok()) {
+      results[i] = has_row.status();
+    } else if (*has_row && row.key() == rows[i]) {
+      results[i] = std::exchange(row, Row());
+      has_row = stream->Next(&row);
+    } else {
+      RowBuilder(&results[i].emplace(), rows[i], {}).Finish();
+    }
+  }
+  return results;
 }
 
 std::unique_ptr<RowSource> ConnectedTable::ReadRows(const RowSet& rows, const Filter& filter,

@@ -50,6 +50,11 @@ class PooledFile final : public RandomAccessFile {
     state_.fetch_sub(1, std::memory_order_release);
     return status;
   }
+  // Does not open the file: the read that follows does.
+  void WillNeed(uint64_t offset, size_t n) const override {
+    if ((state_.fetch_add(1, std::memory_order_acquire) & kOpen) != 0) file_->WillNeed(offset, n);
+    state_.fetch_sub(1, std::memory_order_release);
+  }
   uint64_t size() const override { return size_; }
   uint64_t identity() const override { return identity_; }
 

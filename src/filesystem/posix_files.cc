@@ -223,7 +223,13 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   bool ReadsByPosition() const override { return fd_.is_open() || Reopen() != nullptr; }
 
   void WillNeed(uint64_t offset, size_t n) const override {
-    if (mapping_ != nullptr && n > 0 && Contains(offset, n)) Advise(offset, n, MADV_WILLNEED);
+    if (n == 0 || !Contains(offset, n)) return;
+    if (mapping_ != nullptr) {
+      Advise(offset, n, MADV_WILLNEED);
+    } else {
+      ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
+                      POSIX_FADV_WILLNEED);
+    }
   }
 
   bool IsResident(uint64_t offset, size_t n) const override {

@@ -53,7 +53,9 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
       newest_(NewestThatPasses(filter_)),
       sources_(version, SettingsOf(spec, has_limits_), &filter_, &input_),
       pace_(&spec.limits, &status_),
-      versions_(Shortcuts().Has(Shortcut::kCountVersions)) {}
+      versions_(Shortcuts().Has(Shortcut::kCountVersions)) {
+  sources_.ExpectRows(spec.most_rows);
+}
 
 void CellCursor::Reset() {
   sources_.Clear();

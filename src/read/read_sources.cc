@@ -60,7 +60,7 @@ bool ReadSources::MayHaveTimestamps(const SSTableInfo& info) const {
 
 // --- One row ---
 
-void ReadSources::AddRow(const RowProbe& row) {
+ReadSources::RowQuestion ReadSources::QuestionOf(const RowProbe& row) const {
   RowQuestion question{row};
   std::string_view family, qualifier;
   if (!filter_->passes_everything() && filter_->IsOneColumn(&family, &qualifier)) {
@@ -69,6 +69,29 @@ void ReadSources::AddRow(const RowProbe& row) {
     question.one_column = true;
     question.column_hash = Checksum(column);
   }
+  return question;
+}
+
+void ReadSources::RequestRow(const RowProbe& row) const {
+  const RowQuestion question = QuestionOf(row);
+  size_t run_number = 0;
+  for (size_t i = 0; i < version_->groups().size(); ++i) {
+    const bool is_wanted = GroupIsWanted(i);
+    for (const SortedRun& run : version_->groups()[i].runs) {
+      const size_t found = row.FileOf(run, run_number++);
+      if (!is_wanted || found == run.files.size()) continue;
+      const SSTable& file = *run.files[found];
+      RowIndex::Location location;
+      const RowIndex::Answer answer = LookUp(file, question, &location);
+      if (answer == RowIndex::Answer::kAbsent) continue;
+      const bool is_found = answer == RowIndex::Answer::kFound;
+      file.RequestRow(row.prefix(), is_found ? &location : nullptr);
+    }
+  }
+}
+
+void ReadSources::AddRow(const RowProbe& row) {
+  const RowQuestion question = QuestionOf(row);
   size_t run_number = 0;
   for (size_t i = 0; i < version_->groups().size(); ++i) {
     const GroupVersion& group = version_->groups()[i];
@@ -119,24 +142,31 @@ void ReadSources::AddGroupOfRow(const GroupVersion& group, const RowQuestion& qu
       AddIfInRow(cursor, row.prefix());  // the row continues in another file
       continue;
     }
-    if (!file->is_open() && IsOutside(file->info(), row.prefix())) [[unlikely]]
-      continue;  // do not open it in vain
     RowIndex::Location location;
-    RowIndex::Answer answer = RowIndex::Answer::kUnknown;
-    if (!shortcuts_.Has(Shortcut::kFileFilters)) {
-      // The row may be anywhere in the file.
-    } else if (!question.one_column) {
-      answer = file->LookUpRow(row.hash(), &location, settings_.limits);
-    } else if (!file->MayContainColumn(row.hash(), question.column_hash, settings_.limits)) {
-      answer = RowIndex::Answer::kAbsent;
-    }
-    if (answer == RowIndex::Answer::kAbsent || !MayHaveTimestamps(file->info())) continue;
+    const RowIndex::Answer answer = LookUp(*file, question, &location);
+    if (answer == RowIndex::Answer::kAbsent) continue;
     auto* const cursor = pool_.Make<SSTableCursor>(file, settings);
-    if (answer == RowIndex::Answer::kFound && shortcuts_.Has(Shortcut::kRowLocations)) {
-      cursor->PlanRow(location);
-    }
+    if (answer == RowIndex::Answer::kFound) cursor->PlanRow(location);
     planned_.push_back(cursor);
   }
+}
+
+inline RowIndex::Answer ReadSources::LookUp(const SSTable& file, const RowQuestion& question,
+                                            RowIndex::Location* location) const {
+  using Answer = RowIndex::Answer;
+  if (!file.is_open() && IsOutside(file.info(), question.row.prefix())) [[unlikely]]
+    return Answer::kAbsent;  // do not open it in vain
+  Answer answer = Answer::kUnknown;
+  if (!shortcuts_.Has(Shortcut::kFileFilters)) {
+    // The row may be anywhere in the file.
+  } else if (!question.one_column) {
+    answer = file.LookUpRow(question.row.hash(), location, settings_.limits);
+  } else if (!file.MayContainColumn(question.row.hash(), question.column_hash, settings_.limits)) {
+    answer = Answer::kAbsent;
+  }
+  if (answer == Answer::kAbsent || !MayHaveTimestamps(file.info())) return Answer::kAbsent;
+  const bool is_used = answer != Answer::kFound || shortcuts_.Has(Shortcut::kRowLocations);
+  return is_used ? answer : Answer::kUnknown;
 }
 
 void ReadSources::AddMemtableOfRow(const Memtable& memtable, std::string_view row_prefix) {
@@ -148,6 +178,9 @@ void ReadSources::AddMemtableOfRow(const Memtable& memtable, std::string_view ro
 
 // Filters cannot exclude every file that begins after the row.
 void ReadSources::SeekPlanned(std::string_view row_prefix) {
+  if (planned_.size() > 1 && shortcuts_.Has(Shortcut::kRequests)) {
+    for (SSTableCursor* cursor : planned_) cursor->RequestRow(row_prefix);
+  }
   for (SSTableCursor* cursor : planned_) {
     cursor->SeekRow(row_prefix);
     if (!cursor->status().ok() && cursor->FailedBehind(row_prefix)) [[unlikely]]
@@ -212,7 +245,7 @@ void ReadSources::AddRange(std::string_view begin, std::string_view end) {
   }
 }
 
-void ReadSources::AddRun(const SortedRun& run) {
+void ReadSources::AddRun(const SortedRun& run, const ReadSettings& settings) {
   std::vector<Ref<SSTable>> files;
   int64_t first, last;
   if (!filter_->passes_everything() && filter_->BoundsTimestamps(&first, &last)) {
@@ -223,9 +256,9 @@ void ReadSources::AddRun(const SortedRun& run) {
     if (files.empty()) return;
   }
   if (files.empty() || files.size() == run.files.size()) {
-    input_->Add(pool_.Make<RunCursor>(&run, settings_));
+    input_->Add(pool_.Make<RunCursor>(&run, settings));
   } else {
-    input_->Add(pool_.Make<RunCursor>(std::make_unique<SortedRun>(std::move(files)), settings_));
+    input_->Add(pool_.Make<RunCursor>(std::make_unique<SortedRun>(std::move(files)), settings));
   }
 }
 
@@ -235,14 +268,24 @@ void ReadSources::AddGroupOfRange(const GroupVersion& group, std::string_view be
   for (const Ref<Memtable>& memtable : group.immutable) {
     input_->Add(pool_.Make<MemtableCursor>(memtable.get()));
   }
+  // The rows come from the runs in proportion to these.
+  uint64_t entries = 0;
+  if (expected_rows_ > 0 && shortcuts_.Has(Shortcut::kRequests)) {
+    for (const SortedRun& run : group.runs) entries += run.entries();
+  }
+  ReadSettings settings = settings_;
   for (const SortedRun& run : group.runs) {
     const bool is_outside =
         run.largest_key() < begin || (!end.empty() && run.smallest_key() >= end);
     if (is_outside && shortcuts_.Has(Shortcut::kKeyRanges)) continue;
+    if (entries > 0) {
+      constexpr uint64_t kMost = 1 << 20;
+      settings.first_request = std::min(expected_rows_ * run.bytes() / entries, kMost);
+    }
     if (run.files.size() > 1) {
-      AddRun(run);
+      AddRun(run, settings);
     } else if (MayHaveTimestamps(run.files[0]->info())) {
-      input_->Add(pool_.Make<SSTableCursor>(run.files[0].get(), settings_));
+      input_->Add(pool_.Make<SSTableCursor>(run.files[0].get(), settings));
     } else {
       is_complete_ = false;
     }

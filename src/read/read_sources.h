@@ -39,11 +39,17 @@ class ReadSources {
   // positioned at the beginning of the row. For files it only prefetches what SeekPlanned() reads,
   // so other work should come in between.
   void AddRow(const RowProbe& row);
+  // Begins to read from the disk what the files have of a row that will be read, and does not wait.
+  // Adds no source.
+  void RequestRow(const RowProbe& row) const;
   // Positions the files' cursors at the beginning of the row; then the input can start.
   void SeekPlanned(std::string_view row_prefix);
   // Adds the sources of the encoded keys [begin, end); an empty end means no limit. Their cursors
   // are not positioned. is_complete(): none was left out because of the filter.
   void AddRange(std::string_view begin, std::string_view end);
+  // A range of which so many rows are read: if they are few, what they take in each file is
+  // requested from the disk at once. 0: their number is not known.
+  void ExpectRows(uint64_t rows) { expected_rows_ = rows <= kFewRows ? rows : 0; }
   bool is_complete() const { return is_complete_; }
   // Removes all sources, also from the input.
   void Clear();
@@ -52,6 +58,8 @@ class ReadSources {
   bool empty() const { return input_->children() == 0 && planned_.empty(); }
 
  private:
+  static constexpr uint64_t kFewRows = 4096;
+
   // The lookup of a single-row read in filters.
   struct RowQuestion {
     const RowProbe& row;
@@ -59,14 +67,18 @@ class ReadSources {
     uint64_t column_hash = 0;
   };
 
+  RowQuestion QuestionOf(const RowProbe& row) const;
   bool GroupIsWanted(size_t group) const;
   bool MayHaveTimestamps(const SSTableInfo& info) const;
   // `first_run`: the number of this group's first run among those of all groups.
   void AddGroupOfRow(const GroupVersion& group, const RowQuestion& question, size_t first_run);
+  // Whether the file may have the row, by its bounds and its filter; with kFound, in this block.
+  RowIndex::Answer LookUp(const SSTable& file, const RowQuestion& question,
+                          RowIndex::Location* location) const;
   void AddMemtableOfRow(const Memtable& memtable, std::string_view row_prefix);
   void AddGroupOfRange(const GroupVersion& group, std::string_view begin, std::string_view end);
   // A run of several files, without those that the filter excludes by their timestamps.
-  void AddRun(const SortedRun& run);
+  void AddRun(const SortedRun& run, const ReadSettings& settings);
   void AddIfInRow(EntryCursor* cursor, std::string_view row_prefix);
   // For the trace of the read.
   void RecordMemtables() const;
@@ -78,6 +90,7 @@ class ReadSources {
   const FilterProgram* const filter_;
   MergingCursor* const input_;
   bool is_complete_ = true;
+  uint64_t expected_rows_ = 0;
   CursorPool pool_;
   absl::InlinedVector<SSTableCursor*, 8> planned_;  // for a single row: not yet in the input
 };

@@ -2,6 +2,8 @@
 #ifndef BIGTABLE_READ_READ_SPEC_H_
 #define BIGTABLE_READ_READ_SPEC_H_
 
+#include <cstdint>
+
 #include "absl/time/time.h"
 
 #include "base/call_limits.h"
@@ -16,7 +18,8 @@ struct ReadSpec {
   absl::Time now;                          // for MaxAge
   const FilterNode* filter = nullptr;      // outlives the read; null passes everything
   ReadSettings settings;
-  bool reverse = false;  // for ranges: from the last row to the first
+  uint64_t most_rows = 0;  // that are read, as far as it is known; 0: not known
+  bool reverse = false;    // for ranges: from the last row to the first
   CallLimits limits;
 };
 

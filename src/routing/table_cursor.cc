@@ -133,6 +133,7 @@ TableCursor::TableCursor(const TableImpl* table, const ReadSnapshot* snapshot, c
   spec_ = snapshot->spec();
   spec_.filter = FilterNode::Of(filter);
   spec_.settings.is_traced = calls->is_traced();
+  spec_.most_rows = static_cast<uint64_t>(std::max<int64_t>(options.row_limit, 0));
   status_ = evaluator_.emplace(spec_).Begin(table->database->parts.budget);
   if (!evaluator_->needs_row()) return;
   filtered_ = std::make_unique<FilteredRows>();
@@ -260,6 +261,23 @@ bool TableCursor::FindPart() {
   return true;
 }
 
+void TableCursor::RequestRows() {
+  if (spec_.reverse || ranges_begun_ == ranges_.size() || !shortcuts_.Has(Shortcut::kRequests)) {
+    return;
+  }
+  if (!requests_.has_value()) requests_.emplace(spec_.filter);
+  const RowRange& rows = snapshot_->table().tablets()[tablet_].tablet->rows();
+  const size_t current = ranges_begun_ - 1;
+  const size_t most = spec_.most_rows > 0 ? std::min<size_t>(spec_.most_rows, RowRequests::kAhead)
+                                          : RowRequests::kAhead;
+  const size_t end = std::min(ranges_.size(), current + most);
+  for (requested_ = std::max(requested_, current); requested_ < end; ++requested_) {
+    const RowRange& range = ranges_[requested_];
+    if (!IsSingleRow(range) || !rows.Contains(range.begin())) return;
+    requests_->Request(*version_, range.begin());
+  }
+}
+
 bool TableCursor::Open() {
   if (tablet_ != open_tablet_) {
     open_tablet_ = SIZE_MAX;
@@ -275,6 +293,7 @@ bool TableCursor::Open() {
     calls_->EnterTablet(snapshot_->table().tablets()[tablet_].tablet->counters());
   }
   if (IsSingleRow(*range_) && shortcuts_.Has(Shortcut::kSingleRow)) {
+    RequestRows();
     cells_->ReadRow(RowProbe(*version_, range_->begin(), spec_.filter == nullptr));
   } else if (snapshot_->table().tablets().size() == 1 && shortcuts_.Has(Shortcut::kOneTablet)) {
     cells_->ReadRange(*range_);

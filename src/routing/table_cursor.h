@@ -23,6 +23,7 @@
 #include "base/shortcuts.h"
 #include "read/cell_cursor.h"
 #include "read/filter_evaluator.h"
+#include "read/row_requests.h"
 #include "routing/own_writes.h"
 #include "routing/remote_calls.h"
 #include "routing/table_impl.h"
@@ -169,6 +170,8 @@ class TableCursor {
   // Goes to the next range, or to the next tablet of the range. False at the end.
   bool FindPart();
   bool Open();
+  // Begins to read the current row and the next ones from the disk, if they are single rows.
+  void RequestRows();
 
   const TableImpl* const table_;
   const ReadSnapshot* const snapshot_;
@@ -182,8 +185,10 @@ class TableCursor {
   StreamCalls* const calls_;
   const ShortcutSet shortcuts_ = Shortcuts();
   size_t ranges_begun_ = 0;
-  const RowRange* range_ = nullptr;  // the current one
-  size_t tablet_ = 0;                // the index of the range's tablet that is read
+  std::optional<RowRequests> requests_;  // for ranges that are single rows, mostly none
+  size_t requested_ = 0;                 // ranges before this one were requested or passed over
+  const RowRange* range_ = nullptr;      // the current one
+  size_t tablet_ = 0;                    // the index of the range's tablet that is read
   bool in_part_ = false;
 
   size_t open_tablet_ = SIZE_MAX;

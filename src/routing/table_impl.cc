@@ -323,6 +323,34 @@ absl::StatusOr<Row> TableImpl::ReadRow(std::string_view row, const Filter& filte
   return result;
 }
 
+void TableImpl::RequestRows(absl::Span<const std::string_view> rows,
+                            const RowRequests& requests) const {
+  const CallGate::Pass pass(&database->gate);
+  if (!pass) return;
+  const ServedTable& tablets = *route->Get();
+  for (const std::string_view row : rows) {
+    const ServedTablet& served = tablets.tablets()[tablets.Find(row)];
+    if (served.tablet != nullptr) requests.Request(*served.tablet->Version(), row);
+  }
+}
+
+std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string_view> rows,
+                                                    const Filter& filter,
+                                                    const ReadOptions& options) {
+  const RowRequests requests(FilterNode::Of(filter));
+  const bool requests_rows = requests.is_on() && rows.size() > 1;
+  std::vector<absl::StatusOr<Row>> results;
+  results.reserve(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (requests_rows && i == 0) RequestRows(rows.subspan(0, RowRequests::kAhead), requests);
+    if (requests_rows && i > 0 && i + RowRequests::kAhead <= rows.size()) {
+      RequestRows(rows.subspan(i + RowRequests::kAhead - 1, 1), requests);
+    }
+    results.push_back(ReadRow(rows[i], filter, options));
+  }
+  return results;
+}
+
 std::unique_ptr<RowSource> TableImpl::ReadRows(const RowSet& rows, const Filter& filter,
                                                const ReadOptions& options) {
   return std::make_unique<RowReaderImpl>(shared_from_this(), rows.Normalized(), filter, options);

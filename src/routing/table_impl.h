@@ -30,6 +30,7 @@
 #include "base/strings.h"
 #include "monitoring/call_timer.h"
 #include "read/cell_cursor.h"
+#include "read/row_requests.h"
 #include "routing/database_impl.h"
 #include "routing/served_table.h"
 #include "routing/table_route.h"
@@ -55,6 +56,8 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
 
   absl::StatusOr<Row> ReadRow(std::string_view row, const Filter& filter,
                               const ReadOptions& options) final;
+  std::vector<absl::StatusOr<Row>> GetRows(absl::Span<const std::string_view> rows,
+                                           const Filter& filter, const ReadOptions& options) final;
   std::unique_ptr<RowSource> ReadRows(const RowSet& rows, const Filter& filter,
                                       const ReadOptions& options) final;
   std::unique_ptr<RowSource> ResumeRows(std::string_view token, const Filter& filter,
@@ -108,6 +111,9 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
   }
   // The bytes of a row that is returned, as Quota::bytes_per_second counts them.
   [[gnu::cold]] static uint64_t BytesOf(const Row& row);
+
+  // Begins to read these rows from the disk, those of tablets in place.
+  void RequestRows(absl::Span<const std::string_view> rows, const RowRequests& requests) const;
 
   // ReadRow, without counting the call.
   absl::StatusOr<Row> ReadRowUncounted(std::string_view row, const Filter& filter,

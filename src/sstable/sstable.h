@@ -137,6 +137,13 @@ class SSTable final : public RefCounted {
     return filter_has_columns_ ? filter_.MayContain(column_hash) : MayContainRow(row_hash, limits);
   }
 
+  // Begins to read from the disk the block in which the row begins, if it is open, and does not
+  // wait. `location`: that of LookUpRow, or null.
+  void RequestRow(std::string_view row_prefix, const RowIndex::Location* location) const {
+    if (!is_open()) return;
+    const size_t block = location != nullptr ? location->block : index_.Find(row_prefix);
+    if (block < index_.size()) blocks_->Request(block, 0);
+  }
   // Prefetch what LookUpRow or MayContainColumn reads, if it is open.
   BIGTABLE_ONLY_PREFETCHES void PrefetchRow(uint64_t row_hash) const {
     if (!is_open()) [[unlikely]]

@@ -97,12 +97,37 @@ inline bool SSTableCursor::IsBehindRow(size_t block) const {
   return row_prefix_size_ > 0 && block > row_block_ && !table_->index_.RowContinues(block - 1);
 }
 
+void SSTableCursor::Request(std::string_view target) {
+  if (!table_->is_open()) return;  // Seek opens it, and reports errors
+  if (shift_ != 0) [[unlikely]]
+    target = InFile(target);
+  requested_ = table_->index_.Find(target);
+  if (requested_ == table_->index_.size() || IsBehindRow(requested_)) return;
+  const uint64_t bytes = std::exchange(has_requested_, true) ? 0 : settings_.first_request;
+  requested_end_ = table_->blocks_->Request(requested_, bytes);
+}
+
+void SSTableCursor::RequestRow(std::string_view row_prefix) {
+  row_prefix_size_ = 0;
+  if (has_plan_) {
+    table_->blocks_->Request(planned_.block, 0);
+  } else {
+    Request(row_prefix);
+  }
+}
+
 void SSTableCursor::Seek(std::string_view target) {
+  if (settings_.first_request > 0 && !has_requested_) Request(target);
+  const size_t requested = std::exchange(requested_, kNoBlock);
   Reset();
   if (!IsOpen()) return;
   if (shift_ != 0) [[unlikely]]
     target = InFile(target);
-  const size_t block = table_->index_.Find(target);
+  ahead_.requested_end = std::exchange(requested_end_, 0);
+  SeekIn(requested != kNoBlock ? requested : table_->index_.Find(target), target);
+}
+
+void SSTableCursor::SeekIn(size_t block, std::string_view target) {
   if (block == table_->index_.size() || IsBehindRow(block)) return;
   table_->blocks_->Prefetch(block);
   if (!Load(block)) return;

@@ -32,6 +32,7 @@ class SSTableCursor final : public EntryCursor {
   const SSTable* table() const { return table_; }
 
   // `target` must not be a view into this cursor's own key.
+  void Request(std::string_view target) override;
   void Seek(std::string_view target) override;
   // For a row that, according to SSTable::LookUpRow, begins in this block or is not in the table:
   // prefetches the block for SeekRow.
@@ -44,6 +45,8 @@ class SSTableCursor final : public EntryCursor {
   // is limited to that row: after its end, or if the row is not in the table, the cursor may be
   // invalid although there are other entries.
   void SeekRow(std::string_view row_prefix);
+  // Request, for SeekRow.
+  void RequestRow(std::string_view row_prefix);
   // Ends that limit, which other seeks keep. Call it before a seek.
   void EndRowLimit() { row_prefix_size_ = 0; }
   void SeekBefore(std::string_view target) override;
@@ -61,6 +64,8 @@ class SSTableCursor final : public EntryCursor {
   [[gnu::cold, gnu::noinline]] bool Open();
   // `ahead`: that of a cursor that comes from the block before, or null.
   bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr);
+  // Seek in a block that the index has named, or in none.
+  void SeekIn(size_t block, std::string_view target);
   // Returns the position of block_, or fails if that met a damaged block.
   void Show();
   void ReadAhead() const;
@@ -80,9 +85,12 @@ class SSTableCursor final : public EntryCursor {
   BlockReader::ReadAhead ahead_;
   RowIndex::Location planned_;
   bool has_plan_ = false;
-  size_t row_prefix_size_ = 0;  // of the row to which the cursor is limited; 0: not limited
-  size_t row_block_ = 0;        // the block in which this row begins
-  Ref<Block> owner_;            // of the block's bytes; null if they live as long as the table
+  size_t requested_ = kNoBlock;  // the block that the next Seek reads; none: it was not looked up
+  size_t requested_end_ = 0;     // BlockReader::Request
+  bool has_requested_ = false;   // ReadSettings::first_request
+  size_t row_prefix_size_ = 0;   // of the row to which the cursor is limited; 0: not limited
+  size_t row_block_ = 0;         // the block in which this row begins
+  Ref<Block> owner_;             // of the block's bytes; null if they live as long as the table
   BlockCursor block_;
   std::string shifted_;  // see ShiftKey and InFile
 };

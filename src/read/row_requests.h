@@ -1,0 +1,42 @@
+// Begins to read from the disk what reads of single rows will need, many rows at a time, so that
+// the reads, which follow one after the other, wait for the disk once and not once for each row.
+// Only advice: what a read returns, and its errors, are those of the read alone.
+//
+// Cost: for each row a look into the filters of its files, and a system call if a block that may
+// have it is not known to be in memory. One thread at a time.
+#ifndef BIGTABLE_READ_ROW_REQUESTS_H_
+#define BIGTABLE_READ_ROW_REQUESTS_H_
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/shortcuts.h"
+#include "read/filter_node.h"
+#include "read/filter_program.h"
+#include "tablet/tablet_version.h"
+
+namespace bigtable {
+
+class RowRequests {
+ public:
+  // So many rows are requested before the first of them is read. A disk has about as many requests
+  // under way at a time; with more, blocks may be dropped again before they are read.
+  static constexpr size_t kAhead = 64;
+
+  // `filter`: that of the reads; outlives this object, and may be null.
+  explicit RowRequests(const FilterNode* filter)
+      : filter_(filter), is_on_(Shortcuts().Has(Shortcut::kRequests)) {}
+  RowRequests(const RowRequests&) = delete;
+  RowRequests& operator=(const RowRequests&) = delete;
+
+  bool is_on() const { return is_on_; }
+  void Request(const TabletVersion& version, std::string_view row) const;
+
+ private:
+  const FilterProgram filter_;
+  const bool is_on_;
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_READ_ROW_REQUESTS_H_
