@@ -65,6 +65,10 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kRowLocations, "kRowLocations", "read_row_index", Databases::kOne},
     Entry{Shortcut::kReadAhead, "kReadAhead",
           "scan_cold,scan_cold_by_position,scan,scan_by_position", Databases::kOne},
+    Entry{Shortcut::kRequests, "kRequests",
+          "batch_cold,batch_cold_by_position,scan_short_cold_overlapping,batch,"
+          "scan_short_overlapping,read_overlapping",
+          Databases::kOne},
     Entry{Shortcut::kEmptyRows, "kEmptyRows", "scan_deleted,scan", Databases::kOne},
     Entry{Shortcut::kKeptMerges, "kKeptMerges", "read_counter", Databases::kOne},
     Entry{Shortcut::kPinnedValues, "kPinnedValues", "write,write_small"},

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -68,6 +69,23 @@ absl::StatusOr<uint64_t> ReadOneColumn(Subject* subject) {
   return ReadRandomRows(subject, 20'000, kWideRows, Filter::Column("f", "column-12"));
 }
 
+absl::StatusOr<uint64_t> ReadBatchesOf64(Subject* subject, uint64_t batches) {
+  constexpr size_t kRowsOfBatch = 64;
+  for (uint64_t batch = 0; batch < batches; ++batch) {
+    std::vector<Key> keys;
+    std::vector<std::string_view> rows;
+    for (size_t i = 0; i < kRowsOfBatch; ++i) keys.emplace_back(subject->random.Below(kRows));
+    for (const Key& key : keys) rows.push_back(key.view());
+    for (const absl::StatusOr<bigtable::Row>& row : subject->table->GetRows(rows)) {
+      if (!row.ok()) return row.status();
+      if (absl::Status s = CheckCells(*row, 1); !s.ok()) return s;
+    }
+  }
+  return batches * kRowsOfBatch;
+}
+absl::StatusOr<uint64_t> ReadBatches(Subject* subject) { return ReadBatchesOf64(subject, 1000); }
+absl::StatusOr<uint64_t> ReadColdBatches(Subject* subject) { return ReadBatchesOf64(subject, 100); }
+
 absl::StatusOr<uint64_t> ReadTenantRows(Subject* subject) {
   constexpr uint64_t kCount = 50'000;
   for (uint64_t i = 0; i < kCount; ++i) {
@@ -130,6 +148,7 @@ absl::StatusOr<uint64_t> ScanTenRows(Subject* subject, uint64_t scans) {
   return scans;
 }
 absl::StatusOr<uint64_t> ScanTenRows(Subject* subject) { return ScanTenRows(subject, 5'000); }
+absl::StatusOr<uint64_t> ScanTenColdRows(Subject* subject) { return ScanTenRows(subject, 200); }
 
 // The same by their first and their last row.
 absl::StatusOr<uint64_t> ScanRangesOfTenRows(Subject* subject) {
@@ -342,6 +361,11 @@ constexpr std::array kWorkloads = {
     Workload{"read_hot", "a row of 1,000, with a scan cache", ScanCache, LoadCompacted,
              ReadHotRows},
     Workload{"read_cold", "a row, first touch", nullptr, LoadCompacted, ReadColdRows, Start::kCold},
+    Workload{"batch", "a row of a batch of 64", nullptr, LoadCompacted, ReadBatches},
+    Workload{"batch_cold", "a row of a batch of 64, first touch", nullptr, LoadCompacted,
+             ReadColdBatches, Start::kCold},
+    Workload{"batch_cold_by_position", "a row of a batch of 64, first touch", ByPosition,
+             LoadCompacted, ReadColdBatches, Start::kCold},
     Workload{"read_reopened", "a row, first touch in the page cache", nullptr, LoadCompacted,
              ReadColdRows, Start::kReopened},
     Workload{"read_column", "a row, one column of 20", nullptr, LoadWideRows, ReadOneColumn},
@@ -382,6 +406,10 @@ constexpr std::array kWorkloads = {
     Workload{"scan_short_neighbours", "a range of ten rows in two of 200 files", NoCompactions,
              LoadNeighbouringFiles, ScanRangesOfTenRows},
     Workload{"scan_short", "a scan of ten rows", nullptr, LoadCompacted, ScanTenRows},
+    Workload{"scan_short_overlapping", "a scan of ten rows in 6 files", NoCompactions,
+             LoadOverlappingFiles, ScanTenRows},
+    Workload{"scan_short_cold_overlapping", "a scan of ten rows in 6 files, first touch",
+             NoCompactions, LoadOverlappingFiles, ScanTenColdRows, Start::kCold},
     Workload{"scan_short_syncing", "a scan of ten rows while another thread syncs", nullptr,
              LoadCompacted, ScanWhileSyncing},
     Workload{"scan_group", "a cell, one group of two", TwoGroups, LoadTwoGroups, ScanOneGroup},

@@ -11,8 +11,12 @@
 #include <string_view>
 
 #include "base/shortcuts.h"
+#include "blocks/read_settings.h"
+#include "compaction/merging_cursor.h"
 #include "read/filter_node.h"
 #include "read/filter_program.h"
+#include "read/read_sources.h"
+#include "read/row_probe.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -30,7 +34,26 @@ class RowRequests {
   RowRequests& operator=(const RowRequests&) = delete;
 
   bool is_on() const { return is_on_; }
-  void Request(const TabletVersion& version, std::string_view row) const;
+
+  // Requests of rows of one tablet.
+  class OfTablet {
+   public:
+    // Both outlive this object.
+    OfTablet(const RowRequests& requests, const TabletVersion& version)
+        : requests_(requests),
+          version_(version),
+          sources_(&version, ReadSettings(), &requests.filter_, &none_) {}
+
+    void Request(std::string_view row) const {
+      sources_.RequestRow(RowProbe(version_, row, requests_.filter_.passes_everything()));
+    }
+
+   private:
+    const RowRequests& requests_;
+    const TabletVersion& version_;
+    MergingCursor none_;
+    const ReadSources sources_;
+  };
 
  private:
   const FilterProgram filter_;

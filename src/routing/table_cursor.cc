@@ -271,10 +271,13 @@ void TableCursor::RequestRows() {
   const size_t most = spec_.most_rows > 0 ? std::min<size_t>(spec_.most_rows, RowRequests::kAhead)
                                           : RowRequests::kAhead;
   const size_t end = std::min(ranges_.size(), current + most);
-  for (requested_ = std::max(requested_, current); requested_ < end; ++requested_) {
+  requested_ = std::max(requested_, current);
+  if (requested_ == end) return;
+  const RowRequests::OfTablet requests(*requests_, *version_);
+  for (; requested_ < end; ++requested_) {
     const RowRange& range = ranges_[requested_];
     if (!IsSingleRow(range) || !rows.Contains(range.begin())) return;
-    requests_->Request(*version_, range.begin());
+    requests.Request(range.begin());
   }
 }
 

@@ -328,9 +328,19 @@ void TableImpl::RequestRows(absl::Span<const std::string_view> rows,
   const CallGate::Pass pass(&database->gate);
   if (!pass) return;
   const ServedTable& tablets = *route->Get();
+  const Tablet* tablet = nullptr;
+  Pin<TabletVersion> version;
+  std::optional<RowRequests::OfTablet> of_tablet;
   for (const std::string_view row : rows) {
-    const ServedTablet& served = tablets.tablets()[tablets.Find(row)];
-    if (served.tablet != nullptr) requests.Request(*served.tablet->Version(), row);
+    const Tablet* const of_row = tablets.tablets()[tablets.Find(row)].tablet.get();
+    if (of_row == nullptr) continue;
+    if (of_row != tablet) {
+      of_tablet.reset();  // before the version that it uses
+      tablet = of_row;
+      version = tablet->Version();
+      of_tablet.emplace(requests, *version);
+    }
+    of_tablet->Request(row);
   }
 }
 

@@ -142,7 +142,9 @@ class SSTable final : public RefCounted {
   void RequestRow(std::string_view row_prefix, const RowIndex::Location* location) const {
     if (!is_open()) return;
     const size_t block = location != nullptr ? location->block : index_.Find(row_prefix);
-    if (block < index_.size()) blocks_->Request(block, 0);
+    if (block >= index_.size()) return;
+    blocks_->Prefetch(block);
+    blocks_->Request(block, 0);
   }
   // Prefetch what LookUpRow or MayContainColumn reads, if it is open.
   BIGTABLE_ONLY_PREFETCHES void PrefetchRow(uint64_t row_hash) const {

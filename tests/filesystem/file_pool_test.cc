@@ -82,6 +82,17 @@ TEST_F(FilePoolTest, AllFilesCanBeReadAlthoughOnlySomeAreOpen) {
   EXPECT_EQ(pool_->open_files(), 0u);
 }
 
+TEST_F(FilePoolTest, ARequestOpensNoFile) {
+  const std::vector<PooledFilePtr> files = WriteAndOpen(2 * kCapacity);
+  const uint64_t reopened = pool_->reopened();
+  for (const PooledFilePtr& file : files) file->WillNeed(0, kSize);
+  EXPECT_EQ(pool_->reopened(), reopened);
+  EXPECT_LE(pool_->open_files(), kCapacity);
+  for (int i = 0; i < static_cast<int>(files.size()); ++i) {
+    EXPECT_TRUE(ReadWhole(*files[static_cast<size_t>(i)], i).ok());
+  }
+}
+
 TEST_F(FilePoolTest, AFileThatIsReadOftenStaysOpen) {
   std::vector<PooledFilePtr> files = WriteAndOpen(20);
   EXPECT_TRUE(ReadWhole(*files[0], 0).ok());

@@ -19,6 +19,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -293,6 +295,32 @@ TEST_F(PosixFileSystemTest, OnlyTheRequestedRangeOfAMappingIsRead) {
   uint64_t resident = 0;
   for (uint64_t page = 0; page < 2048; ++page) {
     resident += file->IsResident(page * 4096, 4096) ? 1 : 0;
+  }
+  EXPECT_EQ(resident, 3);
+}
+
+TEST_F(PosixFileSystemTest, OnlyTheRequestedRangeOfAFileThatIsNotMappedIsRead) {
+  constexpr uint64_t kPages = 2048;
+  Put("f", std::string(kPages * 4096, 'x'));
+  ASSERT_TRUE(fs_.SyncFile(Path("f")).ok());
+  const int fd = ::open(Path("f").c_str(), O_RDONLY);
+  ASSERT_EQ(::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+  ::close(fd);
+  const auto mapped = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kMapped);  // to look
+  if (mapped->IsResident(0, kPages * 4096)) GTEST_SKIP() << "everything stays in memory";
+  const auto file = *fs_.NewRandomAccessFile(Path("f"), ReadMode::kPositional);
+  ASSERT_EQ(file->mapping(), nullptr);
+  file->WillNeed(1 << 20, 10'000);
+  file->WillNeed(kPages * 4096 - 10, 20);  // beyond its end
+  file->WillNeed(0, 0);
+  std::string buffer(10'000, '\0');
+  EXPECT_TRUE(file->Read(1 << 20, buffer.size(), buffer.data()).ok());
+  for (int i = 0; i < 1000 && !mapped->IsResident(1 << 20, 10'000); ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  uint64_t resident = 0;
+  for (uint64_t page = 0; page < kPages; ++page) {
+    resident += mapped->IsResident(page * 4096, 4096) ? 1 : 0;
   }
   EXPECT_EQ(resident, 3);
 }

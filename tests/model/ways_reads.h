@@ -154,6 +154,7 @@ class WaysReads : public WaysDatabase {
     Compare(Cat("ReadRows ", way), query.limited,
             table_->ReadRows(query.rows, query.filter, options));
     RowByRow(way, query, options);
+    RowsTogether(way, query, options);
     if (random_.OneIn(2)) CellByCell(way, query, options);
   }
   void Compare(std::string_view way, const std::vector<ModelRow>& expected, RowReader reader) {
@@ -186,17 +187,40 @@ class WaysReads : public WaysDatabase {
     for (const std::string& key : words_.rows()) {
       if (!Has(query.rows, key)) continue;
       ++reads_;
-      absl::StatusOr<Row> row = table_->ReadRow(key, query.filter, options);
-      if (!Check(row.status(), Cat("ReadRow ", way))) return;
-      const auto found = std::find_if(query.all.begin(), query.all.end(),
-                                      [&](const ModelRow& r) { return r.key == key; });
-      ModelRow expected = found == query.all.end() ? ModelRow{key, {}} : *found;
-      const auto most = static_cast<size_t>(options.cell_limit);
-      if (most > 0 && expected.cells.size() > most) expected.cells.resize(most);
-      if (IsSame(expected, *row)) continue;
-      return Fail(Cat("ReadRow ", way, "\n  got: ", Describe(ToModel(*row)),
-                      "\n  expected: ", Describe(expected)));
+      if (!IsRow(Cat("ReadRow ", way), key, query, options,
+                 table_->ReadRow(key, query.filter, options))) {
+        return;
+      }
     }
+  }
+  // The same rows in one call, in a random order, and some of them twice.
+  void RowsTogether(std::string_view way, const Query& query, const ReadOptions& options) {
+    std::vector<std::string_view> keys;
+    for (const std::string& key : words_.rows()) {
+      if (!Has(query.rows, key)) continue;
+      for (uint64_t n = 1 + random_.Below(2); n > 0; --n) keys.push_back(key);
+    }
+    for (size_t i = keys.size(); i > 1; --i) std::swap(keys[i - 1], keys[random_.Below(i)]);
+    ++reads_;
+    std::vector<absl::StatusOr<Row>> rows = table_->GetRows(keys, query.filter, options);
+    if (rows.size() != keys.size()) {
+      return Fail(Cat("GetRows ", way, ": ", rows.size(), " results for ", keys.size(), " rows"));
+    }
+    for (size_t i = 0; i < keys.size(); ++i) {
+      if (!IsRow(Cat("GetRows ", way), keys[i], query, options, std::move(rows[i]))) return;
+    }
+  }
+  bool IsRow(const std::string& way, std::string_view key, const Query& query,
+             const ReadOptions& options, const absl::StatusOr<Row>& row) {
+    if (!Check(row.status(), way)) return false;
+    const auto found = std::find_if(query.all.begin(), query.all.end(),
+                                    [&](const ModelRow& r) { return r.key == key; });
+    ModelRow expected = found == query.all.end() ? ModelRow{std::string(key), {}} : *found;
+    const auto most = static_cast<size_t>(options.cell_limit);
+    if (most > 0 && expected.cells.size() > most) expected.cells.resize(most);
+    if (IsSame(expected, *row)) return true;
+    Fail(Cat(way, "\n  got: ", Describe(ToModel(*row)), "\n  expected: ", Describe(expected)));
+    return false;
   }
   // One stream for each family. A filter on the row's cells sees only those of its family.
   void CellByCell(std::string_view way, const Query& query, ReadOptions options) {
