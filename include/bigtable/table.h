@@ -211,7 +211,8 @@ class BIGTABLE_EXPORT Table {
   // so the call waits for it about once and not once for each row. Without a snapshot the rows may
   // be of different moments.
   //
-  // Cost: that of ReadRow for each, and in memory about a sixth more. Over a network one call.
+  // Cost: that of ReadRow for each, and up to a tenth more where everything is in memory. Over a
+  // network one stream of the rows, unless a row is named twice or options.cell_limit is set.
   [[nodiscard]] std::vector<absl::StatusOr<Row>> GetRows(absl::Span<const std::string_view> rows,
                                                          const Filter& filter = {},
                                                          const ReadOptions& options = {});
