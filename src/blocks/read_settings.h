@@ -3,6 +3,7 @@
 #define BIGTABLE_BLOCKS_READ_SETTINGS_H_
 
 #include <cstdint>
+#include <string_view>
 
 namespace bigtable {
 
@@ -26,6 +27,8 @@ struct ReadSettings {
   // Bytes that the cursor will probably read behind its first position: they are requested from the
   // disk together, with the first block. 0: it is not known.
   uint64_t first_request = 0;
+  // A key behind which nothing is requested so; empty: there is none. Outlives the first seek.
+  std::string_view request_end;
   // End the waits for other threads that open the file, or load a part of it. Outlives the cursor.
   // Null: there are none.
   const CallLimits* limits = nullptr;

@@ -274,6 +274,7 @@ void ReadSources::AddGroupOfRange(const GroupVersion& group, std::string_view be
     for (const SortedRun& run : group.runs) entries += run.entries();
   }
   ReadSettings settings = settings_;
+  settings.request_end = end;
   for (const SortedRun& run : group.runs) {
     const bool is_outside =
         run.largest_key() < begin || (!end.empty() && run.smallest_key() >= end);

@@ -344,19 +344,30 @@ void TableImpl::RequestRows(absl::Span<const std::string_view> rows,
   }
 }
 
+bool TableImpl::MayRefuse() const {
+  const CallGate::Pass pass(&database->gate);
+  return !pass || caller.has_value() || rates() != nullptr;
+}
+
 std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string_view> rows,
                                                     const Filter& filter,
                                                     const ReadOptions& options) {
   const RowRequests requests(FilterNode::Of(filter));
-  const bool requests_rows = requests.is_on() && rows.size() > 1;
+  // Nothing is requested for calls that are refused. Where quotas or access lists may do that, the
+  // first row shows it.
+  const size_t first = MayRefuse() ? 1 : 0;
+  size_t requested = first;  // rows before this one
+  bool goes_on = requests.is_on() && rows.size() > 1 && LimitsOf(options).Check().ok();
   std::vector<absl::StatusOr<Row>> results;
   results.reserve(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (requests_rows && i == 0) RequestRows(rows.subspan(0, RowRequests::kAhead), requests);
-    if (requests_rows && i > 0 && i + RowRequests::kAhead <= rows.size()) {
-      RequestRows(rows.subspan(i + RowRequests::kAhead - 1, 1), requests);
+    const size_t end = std::min(i + RowRequests::kAhead, rows.size());
+    if (goes_on && i >= first && requested < end) {
+      RequestRows(rows.subspan(requested, end - requested), requests);
+      requested = end;
     }
     results.push_back(ReadRow(rows[i], filter, options));
+    goes_on = requests.is_on() && results.back().ok();
   }
   return results;
 }

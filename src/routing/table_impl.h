@@ -112,6 +112,8 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
   // The bytes of a row that is returned, as Quota::bytes_per_second counts them.
   [[gnu::cold]] static uint64_t BytesOf(const Row& row);
 
+  // Whether a read may be refused by quotas, access lists, or because the database is closed.
+  bool MayRefuse() const;
   // Begins to read these rows from the disk, those of tablets in place.
   void RequestRows(absl::Span<const std::string_view> rows, const RowRequests& requests) const;
 

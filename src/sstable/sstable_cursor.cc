@@ -103,8 +103,18 @@ void SSTableCursor::Request(std::string_view target) {
     target = InFile(target);
   requested_ = table_->index_.Find(target);
   if (requested_ == table_->index_.size() || IsBehindRow(requested_)) return;
-  const uint64_t bytes = std::exchange(has_requested_, true) ? 0 : settings_.first_request;
+  const uint64_t bytes = std::exchange(has_requested_, true) ? 0 : FirstRequest(requested_);
   requested_end_ = table_->blocks_->Request(requested_, bytes);
+}
+
+uint64_t SSTableCursor::FirstRequest(size_t block) const {
+  constexpr uint64_t kLittle = 16 << 10;  // costs less than a look at where the range ends
+  const uint64_t bytes = settings_.first_request;
+  if (bytes <= kLittle || settings_.request_end.empty()) return bytes;
+  const BlockIndex& index = table_->index_;
+  const size_t last = std::min(index.Find(settings_.request_end), index.size() - 1);
+  return last < block ? 0
+                      : std::min(bytes, index.handle(last).offset - index.handle(block).offset + 1);
 }
 
 void SSTableCursor::RequestRow(std::string_view row_prefix) {

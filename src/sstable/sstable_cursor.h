@@ -64,6 +64,8 @@ class SSTableCursor final : public EntryCursor {
   [[gnu::cold, gnu::noinline]] bool Open();
   // `ahead`: that of a cursor that comes from the block before, or null.
   bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr);
+  // ReadSettings::first_request, without what is behind the end of the range.
+  uint64_t FirstRequest(size_t block) const;
   // Seek in a block that the index has named, or in none.
   void SeekIn(size_t block, std::string_view target);
   // Returns the position of block_, or fails if that met a damaged block.
