@@ -16,16 +16,15 @@ namespace bench {
 
 struct SweepResults {
   std::vector<double> ratios;  // of data to memory
+  std::vector<std::string> ways;
   std::vector<std::string> reads;
   std::vector<uint64_t> readaheads;  // KiB that the kernel reads ahead; 0: unknown
-  // By readahead, reads and mode; one for each ratio.
+  // By readahead, reads and way; one for each ratio. A way without writes has none for kinds that
+  // write.
   std::map<std::tuple<uint64_t, std::string, std::string>, std::vector<Figures>> figures;
 };
 
-// How many times slower the default is than the better of the two modes, by ratio.
-std::vector<double> Slowdowns(const SweepResults& results, uint64_t readahead,
-                              const std::string& reads);
-
+// Operations a second, a table for each ratio, and then what an operation costs, by kinds.
 void PrintTables(const SweepResults& results);
 // One object a line. The file is replaced.
 absl::Status WriteSweepJson(const SweepResults& results, const std::string& path);
