@@ -9,7 +9,8 @@
 //   operations      the kinds of operations
 //   trial           one measurement, in a process of its own in the control group
 //   sweep           all measurements
-//   report          the report of them
+//   report, chart   the reports of them
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -27,6 +28,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 
+#include "chart.h"
 #include "common/flags.h"
 #include "common/machine.h"
 #include "common/strings.h"
@@ -87,6 +89,19 @@ absl::StatusOr<std::vector<std::string>> ReadsFromFlags() {
   return Names("reads", list, known, "a kind of reads");
 }
 
+// Each kind of operations needs a way that has it.
+absl::Status CheckWrites(const SweepOptions& options) {
+  for (const std::string& reads : options.reads) {
+    const bool can_run = std::any_of(options.ways.begin(), options.ways.end(),
+                                     [&](const std::string& way) { return CanRun(way, reads); });
+    if (!can_run) {
+      return absl::InvalidArgumentError(
+          Concat("--reads ", reads, ": it writes, and none of the ways does"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<SweepOptions> OptionsFromFlags() {
   const bool quick = absl::GetFlag(FLAGS_quick);
   SweepOptions options;
@@ -118,6 +133,7 @@ absl::StatusOr<SweepOptions> OptionsFromFlags() {
   absl::StatusOr<std::vector<std::string>> reads = ReadsFromFlags();
   if (!reads.ok()) return reads.status();
   options.reads = *std::move(reads);
+  if (absl::Status s = CheckWrites(options); !s.ok()) return s;
   options.directory = absl::GetFlag(FLAGS_directory);
   if (options.directory.empty()) {
     return absl::InvalidArgumentError("--directory: must name a directory");

@@ -1,16 +1,12 @@
 #include "report.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "absl/strings/str_format.h"
 
-#include "common/gnuplot.h"
 #include "common/strings.h"
 #include "common/table.h"
 #include "subject.h"
@@ -19,17 +15,7 @@
 namespace bench {
 namespace {
 
-constexpr std::string_view kColors[] = {"#241f31", "#1a5fb4", "#c64600", "#2ec27e",
-                                        "#9141ac", "#e5a50a", "#865e3c"};
-
 constexpr int kLabelWidth = 31;
-
-// Null if the way does not have these operations.
-const std::vector<Figures>* Of(const SweepResults& results, uint64_t readahead,
-                               const std::string& reads, const std::string& way) {
-  const auto found = results.figures.find({readahead, reads, way});
-  return found == results.figures.end() ? nullptr : &found->second;
-}
 
 bool HasWay(const SweepResults& results, std::string_view way) {
   return std::find(results.ways.begin(), results.ways.end(), way) != results.ways.end();
@@ -42,36 +28,11 @@ std::optional<double> BestOthers(const SweepResults& results, uint64_t readahead
   std::optional<double> best;
   for (const std::string& way : results.ways) {
     if (way == kDefaultWay || IsPeer(way) != are_peers) continue;
-    if (const std::vector<Figures>* figures = Of(results, readahead, reads, way)) {
+    if (const std::vector<Figures>* figures = results.Of(readahead, reads, way)) {
       best = std::max(best.value_or(0), (*figures)[ratio].per_second);
     }
   }
   return best;
-}
-
-std::string TitleOf(const std::string& reads, uint64_t readahead) {
-  return readahead == 0 ? reads : Concat(reads, ", readahead ", readahead, " KiB");
-}
-
-void AddPanel(const SweepResults& results, uint64_t readahead, const std::string& reads,
-              std::string* script) {
-  std::string plot;
-  for (size_t i = 0; i < results.ways.size(); ++i) {
-    const std::vector<Figures>* figures = Of(results, readahead, reads, results.ways[i]);
-    if (figures == nullptr) continue;
-    const std::string data = absl::StrFormat("$%s%d_%d", reads, i, readahead);
-    absl::StrAppendFormat(script, "%s << EOD\n", data);
-    for (size_t k = 0; k < figures->size(); ++k) {
-      absl::StrAppendFormat(script, "%g %g\n", results.ratios[k], (*figures)[k].per_second);
-    }
-    *script += "EOD\n";
-    absl::StrAppendFormat(
-        &plot, "%s%s with linespoints pointtype 7 pointsize 0.5 linewidth 2 linecolor rgb '%s'",
-        plot.empty() ? "" : ", ", data, kColors[i % std::size(kColors)]);
-  }
-  if (plot.empty()) plot = "1/0";  // an empty panel
-  absl::StrAppendFormat(script, "set title \"%s\"\nplot %s\nunset label\n",
-                        ChartText(TitleOf(reads, readahead)), plot);
 }
 
 // Operations a second at one ratio. With peers, how many times as fast as the best of them, in all
@@ -86,14 +47,13 @@ void PrintRatio(const SweepResults& results, uint64_t readahead, size_t ratio) {
   for (const std::string& reads : results.reads) {
     std::vector<std::string> line = {reads};
     for (const std::string& way : results.ways) {
-      const std::vector<Figures>* figures = Of(results, readahead, reads, way);
+      const std::vector<Figures>* figures = results.Of(readahead, reads, way);
       line.push_back(figures == nullptr ? ""
                                         : absl::StrFormat("%.0f", (*figures)[ratio].per_second));
     }
     if (has_peers) {
       const std::optional<double> best = BestOthers(results, readahead, reads, ratio, true);
-      const std::vector<Figures>& figures =
-          *Of(results, readahead, reads, std::string(kDefaultWay));
+      const std::vector<Figures>& figures = *results.Of(readahead, reads, std::string(kDefaultWay));
       line.push_back(best ? absl::StrFormat("%.2f", figures[ratio].per_second / *best) : "");
     }
     table.Add(line);
@@ -106,7 +66,7 @@ void PrintRatio(const SweepResults& results, uint64_t readahead, size_t ratio) {
 
 // How many times slower the default is than the better of the other read modes, by ratio.
 void PrintSlowdowns(const SweepResults& results, uint64_t readahead, const std::string& reads) {
-  const std::vector<Figures>* figures = Of(results, readahead, reads, std::string(kDefaultWay));
+  const std::vector<Figures>* figures = results.Of(readahead, reads, std::string(kDefaultWay));
   if (figures == nullptr || !BestOthers(results, readahead, reads, 0, false)) return;
   absl::PrintF("\n  %-*s", kLabelWidth, "better mode / default");
   for (size_t i = 0; i < figures->size(); ++i) {
@@ -119,38 +79,24 @@ void PrintSlowdowns(const SweepResults& results, uint64_t readahead, const std::
 void PrintLines(const SweepResults& results, uint64_t readahead, const std::string& reads,
                 std::string_view unit, double Figures::*figure) {
   for (const std::string& way : results.ways) {
-    const std::vector<Figures>* all = Of(results, readahead, reads, way);
+    const std::vector<Figures>* all = results.Of(readahead, reads, way);
     if (all == nullptr) continue;
     absl::PrintF("\n  %-*s", kLabelWidth, Concat(way, ", ", unit));
     for (const Figures& figures : *all) absl::PrintF(" %10.2f", figures.*figure);
   }
 }
 
-std::string Script(const SweepResults& results, const std::string& path) {
-  std::string script =
-      BeginPage({.path = path,
-                 .title = "Operations a second, by how many times the memory the data are\\n",
-                 .panels = results.reads.size() * results.readaheads.size(),
-                 .columns = std::min<size_t>(results.reads.size(), 4),
-                 .panel_width = 270,
-                 .panel_height = 240});
-  for (size_t i = 0; i < results.ways.size(); ++i) {
-    absl::StrAppendFormat(&script,
-                          "set label \"%s\" at screen %.3f,0.935 center textcolor rgb '%s'\n",
-                          ChartText(results.ways[i]),
-                          static_cast<double>(i + 1) / static_cast<double>(results.ways.size() + 1),
-                          kColors[i % std::size(kColors)]);
-  }
-  script +=
-      "set logscale x 2\nset logscale y\nset yrange [*:*]\nset format y \"%.0s%c\"\n"
-      "set format x \"%g\"\n";
-  for (const uint64_t readahead : results.readaheads) {
-    for (const std::string& reads : results.reads) AddPanel(results, readahead, reads, &script);
-  }
-  return Concat(script, kEndOfPage);
+}  // namespace
+
+const std::vector<Figures>* SweepResults::Of(uint64_t readahead, const std::string& kind,
+                                             const std::string& way) const {
+  const auto found = figures.find({readahead, kind, way});
+  return found == figures.end() ? nullptr : &found->second;
 }
 
-}  // namespace
+std::string TitleOf(const std::string& text, uint64_t readahead) {
+  return readahead == 0 ? text : Concat(text, ", readahead ", readahead, " KiB");
+}
 
 void PrintTables(const SweepResults& results) {
   for (const uint64_t readahead : results.readaheads) {
@@ -180,13 +126,6 @@ absl::Status WriteSweepJson(const SweepResults& results, const std::string& path
   }
   file.close();
   return file ? absl::OkStatus() : absl::InternalError(Concat(path, ": cannot be written"));
-}
-
-absl::Status WriteChart(const SweepResults& results, const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) return absl::InvalidArgumentError(Concat(directory, ": ", error.message()));
-  return RunGnuplot(Script(results, Concat(directory, "/memory.svg")));
 }
 
 }  // namespace bench

@@ -1,11 +1,11 @@
 #include "sweep.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
@@ -68,10 +68,6 @@ double MedianOf(const std::vector<Figures>& trials, double Figures::*figure) {
   return Median(std::move(values));
 }
 
-bool CanRun(std::string_view way, std::string_view reads) {
-  return SubjectOfWay(way).writes || !OperationKindNamed(reads).writes;
-}
-
 // What is measured at one ratio.
 struct Point {
   double ratio = 0;
@@ -116,6 +112,10 @@ uint64_t RowsAt(double ratio, uint64_t memory) {
 }
 
 }  // namespace
+
+bool CanRun(std::string_view way, std::string_view reads) {
+  return SubjectOfWay(way).writes || !OperationKindNamed(reads).writes;
+}
 
 absl::StatusOr<SweepResults> Sweep(const SweepOptions& options, const MemoryCgroup& cgroup,
                                    absl::StatusOr<DiskReadahead>* disk) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -29,6 +30,9 @@ struct SweepOptions {
 
 // An engine's share of the group's memory.
 inline uint64_t MemoryBudget(const SweepOptions& options) { return options.memory / 4; }
+
+// False if the operations write, and the way's engine is for reads only.
+bool CanRun(std::string_view way, std::string_view reads);
 
 // At each ratio, each engine's table is made once, and removed after the trials. `disk` may be an
 // error if there are no readaheads to set.
