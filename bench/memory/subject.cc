@@ -7,6 +7,12 @@ namespace bench {
 const std::vector<SubjectKind>& BuiltSubjects() {
   static const auto* const subjects = new std::vector<SubjectKind>{
       BigtableSubject(),
+#ifdef BENCH_HAVE_ROCKSDB
+      RocksDBSubject(),
+#endif
+#ifdef BENCH_HAVE_LMDB
+      LmdbSubject(),
+#endif
   };
   return *subjects;
 }

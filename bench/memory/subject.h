@@ -86,6 +86,8 @@ inline constexpr std::string_view kDefaultWay = "default";
 bool IsPeer(std::string_view way);
 
 SubjectKind BigtableSubject();
+SubjectKind RocksDBSubject();  // only where it was found
+SubjectKind LmdbSubject();     // the same
 
 }  // namespace bench
 
