@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kSkew = 0.99;
 constexpr int64_t kBatchSize = 64;
+constexpr uint64_t kCheckInterval = 32;
 
 // The first word, the last one, and one in the middle.
 bool IsValue(std::string_view value, std::string_view expected) {
@@ -46,20 +47,18 @@ Operations::Run Operations::RunOf(std::string_view kind) {
   return &Operations::LongScan;
 }
 
-// The bytes of one row in eight are compared, because what they are compared with is rarely in the
+// The bytes of one row in 32 are compared, because what they are compared with is rarely in the
 // CPU's caches.
 absl::Status Operations::Check(uint64_t row, std::string_view value) {
-  constexpr uint64_t kInterval = 8;
   Touch(value);
-  const bool is_right =
-      value.size() == kValueSize && (++checks_ % kInterval != 0 || IsValue(value, values_.Of(row)));
+  const bool is_right = value.size() == kValueSize &&
+                        (++checks_ % kCheckInterval != 0 || IsValue(value, values_.Of(row)));
   return is_right ? absl::OkStatus()
                   : absl::DataLossError(Concat("row ", row, " has another value"));
 }
 
 absl::Status Operations::CheckRow(uint64_t row, const RowCursor& cursor) {
-  constexpr uint64_t kInterval = 8;
-  if (row % kInterval == 0 && cursor.key() != Key(row).view()) {
+  if (row % kCheckInterval == 0 && cursor.key() != Key(row).view()) {
     return absl::DataLossError(Concat("row ", row, " of a scan has the key ", cursor.key()));
   }
   return Check(row, cursor.value());
