@@ -38,15 +38,6 @@ absl::StatusOr<std::string_view> ValueOf(const absl::StatusOr<bigtable::Row>& ro
   return row->cells().front().value;
 }
 
-// The rows of a batch, in its order.
-std::vector<absl::StatusOr<bigtable::Row>> GetRows(bigtable::Table* table,
-                                                   absl::Span<const std::string_view> keys) {
-  std::vector<absl::StatusOr<bigtable::Row>> rows;
-  rows.reserve(keys.size());
-  for (const std::string_view key : keys) rows.push_back(table->ReadRow(key));
-  return rows;
-}
-
 class BigtableCursor final : public RowCursor {
  public:
   BigtableCursor(bigtable::Table* table, std::string_view from,
@@ -88,7 +79,7 @@ class Bigtable final : public Subject {
   }
   absl::Status GetBatch(absl::Span<const std::string_view> keys,
                         std::vector<std::string_view>* values) override {
-    rows_ = GetRows(table_, keys);
+    rows_ = table_->GetRows(keys);
     values->clear();
     for (const absl::StatusOr<bigtable::Row>& row : rows_) {
       const absl::StatusOr<std::string_view> value = ValueOf(row);
