@@ -54,7 +54,7 @@ CellCursor::CellCursor(const TabletVersion* version, const ReadSpec& spec)
       sources_(version, SettingsOf(spec, has_limits_), &filter_, &input_),
       pace_(&spec.limits, &status_),
       versions_(Shortcuts().Has(Shortcut::kCountVersions)) {
-  sources_.ExpectRows(spec.most_rows);
+  if (!spec.reverse) sources_.ExpectRows(spec.most_rows);
 }
 
 void CellCursor::Reset() {

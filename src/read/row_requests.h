@@ -10,8 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "base/shortcuts.h"
-#include "blocks/read_settings.h"
+#include "base/call_limits.h"
 #include "compaction/merging_cursor.h"
 #include "read/filter_node.h"
 #include "read/filter_program.h"
@@ -27,24 +26,24 @@ class RowRequests {
   // under way at a time; with more, blocks may be dropped again before they are read.
   static constexpr size_t kAhead = 64;
 
-  // `filter`: that of the reads; outlives this object, and may be null.
-  explicit RowRequests(const FilterNode* filter)
-      : filter_(filter), is_on_(Shortcuts().Has(Shortcut::kRequests)) {}
+  // `filter`: that of the reads; is OK, and may be null. `limits`: theirs, which also end a wait
+  // for another thread that opens a file. Both outlive this object.
+  RowRequests(const FilterNode* filter, const CallLimits* limits)
+      : filter_(filter), limits_(limits) {}
   RowRequests(const RowRequests&) = delete;
   RowRequests& operator=(const RowRequests&) = delete;
 
-  bool is_on() const { return is_on_; }
-
-  // Requests of rows of one tablet.
+  // Requests of rows of one tablet. Requests nothing once the limits have ended the call.
   class OfTablet {
    public:
     // Both outlive this object.
     OfTablet(const RowRequests& requests, const TabletVersion& version)
         : requests_(requests),
           version_(version),
-          sources_(&version, ReadSettings(), &requests.filter_, &none_) {}
+          sources_(&version, {.limits = requests.limits_}, &requests.filter_, &none_) {}
 
     void Request(std::string_view row) const {
+      if (!requests_.limits_->Check().ok()) return;
       sources_.RequestRow(RowProbe(version_, row, requests_.filter_.passes_everything()));
     }
 
@@ -57,7 +56,7 @@ class RowRequests {
 
  private:
   const FilterProgram filter_;
-  const bool is_on_;
+  const CallLimits* const limits_;
 };
 
 }  // namespace bigtable

@@ -234,7 +234,10 @@ bool TableCursor::NextInParts(bool* in_part) {
     status_ = spec_.limits.Check("the read");
     *in_part = status_.ok() && FindPart() && Open();
     if (!*in_part) return false;
-    if (cells_->Next()) return true;
+    if (cells_->Next()) {
+      ++parts_found_;
+      return true;
+    }
   }
   *in_part = false;
   return false;
@@ -265,11 +268,14 @@ void TableCursor::RequestRows() {
   if (spec_.reverse || ranges_begun_ == ranges_.size() || !shortcuts_.Has(Shortcut::kRequests)) {
     return;
   }
-  if (!requests_.has_value()) requests_.emplace(spec_.filter);
+  if (!requests_.has_value()) requests_.emplace(spec_.filter, &spec_.limits);
   const RowRange& rows = snapshot_->table().tablets()[tablet_].tablet->rows();
   const size_t current = ranges_begun_ - 1;
-  const size_t most = spec_.most_rows > 0 ? std::min<size_t>(spec_.most_rows, RowRequests::kAhead)
-                                          : RowRequests::kAhead;
+  size_t most = RowRequests::kAhead;
+  if (spec_.most_rows > 0) {
+    const uint64_t left = spec_.most_rows - std::min(spec_.most_rows, parts_found_);
+    most = std::clamp<uint64_t>(left, 1, most);  // a filter may have excluded a row that was found
+  }
   const size_t end = std::min(ranges_.size(), current + most);
   requested_ = std::max(requested_, current);
   if (requested_ == end) return;

@@ -187,6 +187,7 @@ class TableCursor {
   size_t ranges_begun_ = 0;
   std::optional<RowRequests> requests_;  // for ranges that are single rows, mostly none
   size_t requested_ = 0;                 // ranges before this one were requested or passed over
+  uint64_t parts_found_ = 0;             // in which there was a cell
   const RowRange* range_ = nullptr;      // the current one
   size_t tablet_ = 0;                    // the index of the range's tablet that is read
   bool in_part_ = false;

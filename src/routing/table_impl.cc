@@ -352,22 +352,26 @@ bool TableImpl::MayRefuse() const {
 std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string_view> rows,
                                                     const Filter& filter,
                                                     const ReadOptions& options) {
-  const RowRequests requests(FilterNode::Of(filter));
+  const CallLimits limits = LimitsOf(options);
+  std::optional<RowRequests> requests;
+  if (rows.size() > 1 && Shortcuts().Has(Shortcut::kRequests) &&
+      CheckFilterAndLimits(filter, options).ok()) {
+    requests.emplace(FilterNode::Of(filter), &limits);
+  }
   // Nothing is requested for calls that are refused. Where quotas or access lists may do that, the
   // first row shows it.
   const size_t first = MayRefuse() ? 1 : 0;
   size_t requested = first;  // rows before this one
-  bool goes_on = requests.is_on() && rows.size() > 1 && LimitsOf(options).Check().ok();
   std::vector<absl::StatusOr<Row>> results;
   results.reserve(rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     const size_t end = std::min(i + RowRequests::kAhead, rows.size());
-    if (goes_on && i >= first && requested < end) {
-      RequestRows(rows.subspan(requested, end - requested), requests);
+    const bool goes_on = i >= first && (i == 0 || results.back().ok());
+    if (requests.has_value() && goes_on && requested < end) {
+      RequestRows(rows.subspan(requested, end - requested), *requests);
       requested = end;
     }
     results.push_back(ReadRow(rows[i], filter, options));
-    goes_on = requests.is_on() && results.back().ok();
   }
   return results;
 }
