@@ -52,6 +52,87 @@ void ARowHasItsCellsInOrder(const char* directory) {
   CloseFixture(&fixture);
 }
 
+void RowsAreReadTogether(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "a", 1, "of a");
+  WriteCell(fixture.table, "b", 1, "of b");
+  WriteCell(fixture.table, "b", 2, "new");
+  const char* const keys[] = {"b", "none", "a", "b"};
+  const size_t sizes[] = {1, 4, 1, 1};
+  bigtable_row* rows[4] = {NULL};
+  bigtable_error* errors[4] = {NULL};
+  EXPECT_OK(bigtable_table_get_rows(fixture.table, keys, sizes, 4, NULL, NULL, rows, errors));
+  const size_t cells[] = {2, 0, 1, 2};
+  size_t size = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT(errors[i] == NULL);
+    EXPECT(bigtable_row_cell_count(rows[i]) == cells[i]);
+    const char* const key = bigtable_row_key(rows[i], &size);
+    EXPECT(size == sizes[i] && memcmp(key, keys[i], size) == 0);
+  }
+  EXPECT_TEXT("of a", bigtable_row_cell_value(rows[2], 0, &size), size);
+  EXPECT_TEXT("new", bigtable_row_cell_value(rows[3], 0, &size), size);
+  for (size_t i = 0; i < 4; ++i) bigtable_row_free(rows[i]);
+
+  // A filter and options are those of all rows.
+  bigtable_filter* const filter = bigtable_filter_latest_new(1);
+  bigtable_read_options* const options = bigtable_read_options_new();
+  bigtable_read_options_set_verify_checksums(options, true);
+  EXPECT_OK(bigtable_table_get_rows(fixture.table, keys, sizes, 4, filter, options, rows, NULL));
+  EXPECT(bigtable_row_cell_count(rows[0]) == 1 && bigtable_row_cell_count(rows[3]) == 1);
+  for (size_t i = 0; i < 4; ++i) bigtable_row_free(rows[i]);
+  bigtable_filter_free(filter);
+  bigtable_read_options_free(options);
+
+  EXPECT_OK(bigtable_table_get_rows(fixture.table, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+  CloseFixture(&fixture);
+}
+
+void ErrorsOfRowsThatAreReadTogether(const char* directory) {
+  struct Fixture fixture = OpenFixture(directory);
+  WriteCell(fixture.table, "a", 1, "of a");
+  const int code = BIGTABLE_INVALID_ARGUMENT;
+  const char* const keys[] = {"a", NULL, "b"};
+  const size_t sizes[] = {1, 0, 1};
+  bigtable_row* rows[3] = {NULL};
+  bigtable_error* errors[3] = {NULL};
+  EXPECT_ERROR(code, "a row key must not be empty",
+               bigtable_table_get_rows(fixture.table, keys, sizes, 3, NULL, NULL, rows, errors));
+  EXPECT(errors[0] == NULL && rows[1] == NULL && errors[2] == NULL);
+  EXPECT_ERROR(code, "a row key must not be empty", errors[1]);
+  EXPECT(bigtable_row_cell_count(rows[0]) == 1 && bigtable_row_cell_count(rows[2]) == 0);
+  bigtable_row_free(rows[0]);
+  bigtable_row_free(rows[2]);
+  // The errors of the rows may be left out.
+  EXPECT_ERROR(code, "a row key must not be empty",
+               bigtable_table_get_rows(fixture.table, keys, sizes, 3, NULL, NULL, rows, NULL));
+  EXPECT(rows[1] == NULL && bigtable_row_cell_count(rows[0]) == 1);
+  bigtable_row_free(rows[0]);
+  bigtable_row_free(rows[2]);
+
+  // Each row has the error of the call.
+  EXPECT_ERROR(code, "argument table",
+               bigtable_table_get_rows(NULL, keys, sizes, 3, NULL, NULL, rows, errors));
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT(rows[i] == NULL);
+    EXPECT_ERROR(code, "argument table", errors[i]);
+  }
+  EXPECT_ERROR(code, "argument table",
+               bigtable_table_get_rows(NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+  EXPECT_ERROR(code, "argument rows",
+               bigtable_table_get_rows(fixture.table, NULL, sizes, 3, NULL, NULL, rows, NULL));
+  EXPECT_ERROR(code, "argument row_sizes",
+               bigtable_table_get_rows(fixture.table, keys, NULL, 3, NULL, NULL, rows, NULL));
+  EXPECT_ERROR(code, "argument results",
+               bigtable_table_get_rows(fixture.table, keys, sizes, 3, NULL, NULL, NULL, errors));
+  for (size_t i = 0; i < 3; ++i) EXPECT_ERROR(code, "argument results", errors[i]);
+  const size_t wrong[] = {1, 3, 1};
+  EXPECT_ERROR(code, "argument rows[i]",
+               bigtable_table_get_rows(fixture.table, keys, wrong, 3, NULL, NULL, rows, errors));
+  for (size_t i = 0; i < 3; ++i) EXPECT_ERROR(code, "argument rows[i]", errors[i]);
+  CloseFixture(&fixture);
+}
+
 static void ExpectKeys(const struct Fixture* fixture, const bigtable_row_set* set,
                        const bigtable_read_options* options, const char* expected) {
   bigtable_rows* rows = NULL;

@@ -32,6 +32,8 @@
   DO(SortedFilesAreIngested)                            \
   DO(TextHasAnyBytes)                                   \
   DO(ARowHasItsCellsInOrder)                            \
+  DO(RowsAreReadTogether)                               \
+  DO(ErrorsOfRowsThatAreReadTogether)                   \
   DO(AStreamReturnsTheRowsOfASet)                       \
   DO(AStreamIsLimitedAndReversed)                       \
   DO(AStreamReturnsItsErrorAgain)                       \

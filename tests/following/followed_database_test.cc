@@ -194,6 +194,61 @@ TEST_F(FollowedDatabaseTest, WhatIsHeldOutlivesIt) {
   snapshot.reset();
 }
 
+TEST_F(FollowedDatabaseTest, RowsThatAreReadTogetherAreOfOneState) {
+  Open();
+  Table* const table = CreateSplitTable("t", 2, 10);
+  Fill(table, 0, 20, "a");
+  ASSERT_NO_FATAL_FAILURE(Follow());
+  const std::vector<std::string> names = {RowOf(15), RowOf(99), RowOf(3), RowOf(15), "", RowOf(20)};
+  const std::vector<std::string_view> rows(names.begin(), names.end());
+  const auto read = [&] {
+    std::string text;
+    for (const auto& row : Followed()->GetRows(rows)) {
+      absl::StrAppend(&text, row.ok() ? Show(row) : "error", "; ");
+    }
+    return text;
+  };
+  const std::string before = read();
+  EXPECT_EQ(before, "f:q@1=a15; ; f:q@1=a3; f:q@1=a15; error; ; ");
+  Fill(table, 0, 21, "b");
+  EXPECT_EQ(read(), before);
+  ASSERT_OK(follower_->Refresh());
+  EXPECT_EQ(read(), "f:q@1=b15; ; f:q@1=b3; f:q@1=b15; error; f:q@1=b20; ");
+  const std::string closed = "FAILED_PRECONDITION";
+  Table* const followed = Followed();
+  ASSERT_OK(follower_->Close());
+  for (const auto& row : followed->GetRows(rows)) {
+    EXPECT_EQ(absl::StatusCodeToString(row.status().code()), closed);
+  }
+}
+
+TEST_F(FollowedDatabaseTest, RowsThatAreReadTogetherDuringRefreshesConcurrency) {
+  Open();
+  Table* const table = CreateSplitTable("t", 2, 10);
+  Fill(table, 0, 20, "0-");
+  ASSERT_NO_FATAL_FAILURE(Follow());
+  std::atomic<bool> is_done = false;
+  std::thread reader([&, followed = Followed()] {
+    std::vector<std::string> names;
+    for (int i = 0; i < 20; ++i) names.push_back(RowOf(i));
+    const std::vector<std::string_view> rows(names.begin(), names.end());
+    while (!is_done && !HasFailure()) {
+      std::map<std::string, int> states;
+      for (const auto& row : followed->GetRows(rows)) {
+        const std::string text = Show(row);
+        ++states[text.substr(0, text.find('-'))];
+      }
+      EXPECT_EQ(states.size(), 1u) << states.begin()->first << " and " << states.rbegin()->first;
+    }
+  });
+  for (int state = 1; state <= (kSlow ? 10 : 50); ++state) {
+    Fill(table, 0, 20, absl::StrCat(state, "-"));
+    EXPECT_OK(follower_->Refresh());
+  }
+  is_done = true;
+  reader.join();
+}
+
 // Threads that read while states come and go.
 TEST_F(FollowedDatabaseTest, ReadersAndRefreshesConcurrency) {
   Open();

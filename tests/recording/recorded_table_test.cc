@@ -93,6 +93,24 @@ TEST_F(RecordedTableTest, Reads) {
                                  "ReadRows t [a,-) -> 1 rows 1 cells 7 bytes"));
 }
 
+TEST_F(RecordedTableTest, RowsThatAreReadTogetherAreReadsOfOneRow) {
+  for (const char* row : {"a", "b"}) Set(table_, row, "f:q", 1, "value");
+  const std::vector<std::string_view> rows = {"b", "x", "", "a", "b"};
+  const std::vector<absl::StatusOr<Row>> found = table_->GetRows(rows, {}, {.cell_limit = 3});
+  ASSERT_EQ(found.size(), rows.size());
+  for (const int present : {0, 3, 4}) EXPECT_EQ(Show(found[present]), "f:q@1=value");
+  EXPECT_EQ(Show(found[1]), "");
+  EXPECT_STATUS(kInvalidArgument, "row key", found[2]);
+  std::vector<std::string> lines = Lines();
+  lines.erase(lines.begin(), lines.begin() + 2);
+  ASSERT_EQ(lines.size(), rows.size());
+  EXPECT_EQ(lines[0], "ReadRow t b cell_limit=3 -> 1 rows 1 cells 7 bytes");
+  EXPECT_EQ(lines[1], "ReadRow t x cell_limit=3");
+  EXPECT_EQ(lines[2].substr(0, 9), "ReadRow t");
+  EXPECT_EQ(lines[3], "ReadRow t a cell_limit=3 -> 1 rows 1 cells 7 bytes");
+  EXPECT_EQ(lines[4], lines[0]);
+}
+
 TEST_F(RecordedTableTest, AFilterIsTheSame) {
   Set(table_, "a", "f:q", 1, "value");
   const Filter filter = Filter::Chain(Filter::Family("g"), Filter::Latest(1));
