@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -142,6 +143,11 @@ class StalledWaitsTest : public DatabaseFixture {
            return table->ReadRow("a", Filter::Column("f", "q"), options(l)).status();
          }},
         {"Get", [=](const Limits& l) { return table->Get("a", "f:q", options(l)).status(); }},
+        {"GetRows",
+         [=](const Limits& l) {
+           const std::vector<std::string_view> rows = {"a", "b"};
+           return table->GetRows(rows, {}, options(l))[0].status();
+         }},
         {"ReadRow at a snapshot",
          [=, this](const Limits& l) {
            ReadOptions at = options(l);
