@@ -180,6 +180,15 @@ TEST_F(AnsweredRowsTest, AnErrorInTheMiddleIsThatOfTheRowsBehind) {
   EXPECT_EQ(fake_.calls(), 1);
 }
 
+TEST_F(AnsweredRowsTest, RowsThatWereNotRequestedAreAnError) {
+  fake_.read_rows = [&](int, const v2::ReadRowsRequest&, auto* writer, auto*) {
+    writer->Write(ParseResponse(std::string(kB) + kD));
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Get({"d", "c"}), "INTERNAL INTERNAL ");
+  EXPECT_EQ(Get({"c", "b"}), "INTERNAL b=1 ");
+}
+
 TEST_F(AnsweredRowsTest, AStreamThatBreaksOffIsResumed) {
   fake_.read_rows = [&](int call, const v2::ReadRowsRequest&, auto* writer, auto*) {
     writer->Write(ParseResponse(call == 0 ? kB : kD));
