@@ -245,6 +245,22 @@ TEST_F(RowRequestsTest, AScanWithALimitRequestsAsMuchOfEachRunAsItsRowsTake) {
   }
 }
 
+// The limit may be far beyond what the range has.
+TEST_F(RowRequestsTest, AScanWithALimitRequestsLittleMoreThanItsRangeHas) {
+  ASSERT_NO_FATAL_FAILURE(MakePositional(600, 3));
+  const std::vector<Call> calls =
+      CallsOfStream(RowRange::RightOpen(RowOf(60), RowOf(69)), {.row_limit = 300}, 9);
+  EXPECT_EQ(First(calls).size(), 3u);
+  EXPECT_LE(Bytes(Only(Kind::kWillNeed, calls)), 18 * (kValueSize + 200));
+}
+
+TEST_F(RowRequestsTest, AScanInReverseDoesNotRequestWhatIsBehindIt) {
+  ASSERT_NO_FATAL_FAILURE(MakePositional(600, 3));
+  const std::vector<Call> calls = CallsOfStream(RowRange::RightOpen(RowOf(0), RowOf(300)),
+                                                {.reverse = true, .row_limit = 30}, 30);
+  EXPECT_LE(Bytes(Only(Kind::kWillNeed, calls)), 40 * (kValueSize + 200));
+}
+
 TEST_F(RowRequestsTest, AStreamOverSingleRowsRequestsThemAhead) {
   ASSERT_NO_FATAL_FAILURE(MakePositional(200));
   const std::vector<int> numbers = Numbers(99, 2);
