@@ -120,11 +120,10 @@ std::vector<absl::StatusOr<Row>> ConnectedTable::GetRows(absl::Span<const std::s
   ReadOptions all = options;
   all.reverse = false;
   all.row_limit = 0;
-  std::vector<RowRange> ranges;
-  ranges.reserve(rows.size());
-  for (const size_t i : order) ranges.push_back(RowRange::Single(rows[i]));
+  RowSet set;
+  for (const std::string_view row : rows) set.Append(row);
   std::vector<absl::StatusOr<Row>> results(rows.size());
-  const auto stream = service_->ReadRows(std::move(ranges), filter, all);
+  const auto stream = service_->ReadRows(set.Normalized(), filter, all);
   Row row;
   absl::StatusOr<bool> has_row = stream->Next(&row);
   for (const size_t i : order) {

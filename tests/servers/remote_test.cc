@@ -38,6 +38,31 @@ class RemoteChunksTest : public RemoteFixture {
   }
 };
 
+TEST_F(RemoteChunksTest, RowsAreReadTogetherFromSeveralTablets) {
+  OpenRemotely(3, FaultyNetwork::Everything());
+  Table* const table = CreateSplitTable("t", 3, 20);
+  Fill(table, 0, 60);
+  ASSERT_OK(database_->Flush("t"));
+  const std::vector<std::string> names = {RowOf(50), RowOf(3), RowOf(70), "", RowOf(25), RowOf(3)};
+  const std::vector<std::string_view> rows(names.begin(), names.end());
+  for (int i = 0; i < 3; ++i) {
+    SCOPED_TRACE(i);
+    const std::vector<absl::StatusOr<Row>> found = table->GetRows(rows);
+    ASSERT_EQ(found.size(), rows.size());
+    for (const size_t present : {0, 1, 4, 5}) {
+      ASSERT_OK(found[present]);
+      EXPECT_EQ(found[present]->key(), rows[present]);
+      EXPECT_EQ(Show(found[present]), absl::StrCat("f:q@1=v", std::stoi(names[present].substr(3))));
+    }
+    EXPECT_EQ(Show(found[2]), "");
+    EXPECT_STATUS(kInvalidArgument, "row key", found[3]);
+    ASSERT_OK(database_->MoveTablet("t", RowOf(25), i));
+    if (i == 1) {
+      ASSERT_OK(database_->SplitTablet("t", RowOf(50)));
+    }
+  }
+}
+
 TEST_F(RemoteChunksTest, AStreamSeesOneSnapshotWhileItsTabletsChange) {
   constexpr int kRows = 150;
   for (const bool reverse : {false, true}) {
