@@ -78,12 +78,16 @@ class ModelReadSteps : public ModelFilterSteps {
     ReadPoint point = RandomReadPoint(random);
     KeepWithinMemory(model, {key}, point.sequence, TimeOf(point), &filter);
     if (random.OneIn(4)) point.options.cell_limit = random.Between(1, 4);
-    Log(Cat("ReadRow ", table, " ", Quoted(key.substr(0, 20)), " ", filter.DebugString(),
-            Describe(point)));
+    const bool together = random.OneIn(3);
+    Log(Cat(together ? "GetRows " : "ReadRow ", table, " ", Quoted(key.substr(0, 20)), " ",
+            filter.DebugString(), Describe(point)));
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
     CheckBesideFilters(table, point, [&]() -> std::string {
-      const absl::StatusOr<Row> row = engine->ReadRow(key, filter.Make(), point.options);
+      const absl::StatusOr<Row> row =
+          together ? std::move(engine->GetRows({key, "another row", key}, filter.Make(),
+                                               point.options)[2])
+                   : engine->ReadRow(key, filter.Make(), point.options);
       ++reads_;
       if (!Check(row.status(), "ReadRow")) return "";
       ModelRow expected{key, filter.Apply(key, model.Read(key, point.sequence, TimeOf(point)))};

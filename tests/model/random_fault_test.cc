@@ -48,7 +48,7 @@ class FaultRun : public FaultedDatabase {
     } else if (kind < 48) {
       Write(static_cast<size_t>(random_.Between(2, 8)));
     } else if (kind < 56) {
-      ReadRow();
+      random_.OneIn(3) ? GetRows() : ReadRow();
     } else if (kind < 60) {
       ReadAll();
     } else if (kind < 76) {
@@ -231,6 +231,20 @@ class FaultRun : public FaultedDatabase {
     if (!IsClean(row.status(), "ReadRow")) return;
     const std::string wrong = Difference({name, rows_.Read(name)}, ToModel(*row));
     if (!wrong.empty()) Fail(Cat("ReadRow", wrong));
+  }
+  void GetRows() {
+    std::vector<std::string> names;
+    for (uint64_t n = random_.Below(6); n > 0; --n) names.push_back(RowName());
+    Log(Cat("Get ", names.size(), " rows"));
+    const std::vector<std::string_view> keys(names.begin(), names.end());
+    const std::vector<absl::StatusOr<Row>> rows =
+        table_->GetRows(keys, {}, WithDeadline<ReadOptions>());
+    if (rows.size() != names.size()) return Fail(Cat("GetRows: ", rows.size(), " results"));
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (!IsClean(rows[i].status(), "GetRows")) continue;
+      const std::string wrong = Difference({names[i], rows_.Read(names[i])}, ToModel(*rows[i]));
+      if (!wrong.empty()) return Fail(Cat("GetRows", wrong));
+    }
   }
   void ReadAll() {
     auto options = WithDeadline<ReadOptions>();
