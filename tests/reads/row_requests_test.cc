@@ -245,6 +245,21 @@ TEST_F(RowRequestsTest, AScanWithALimitRequestsAsMuchOfEachRunAsItsRowsTake) {
   }
 }
 
+TEST_F(RowRequestsTest, AScanWithALimitRequestsPagesOfMappedFiles) {
+  ASSERT_NO_FATAL_FAILURE(
+      Make(FileSystem::Posix(), directory_.database(), FileSystem::ReadMode::kMapped, 600, 3));
+  recorder_->SetCold(true);
+  const std::vector<Call> calls =
+      CallsOfStream(RowRange::StartingAt(RowOf(60)), {.row_limit = 30}, 30);
+  const std::vector<Call> first = First(calls);
+  ASSERT_EQ(first.size(), 3u);
+  std::set<std::string> paths;
+  for (const Call& call : first) paths.insert(call.path);
+  EXPECT_EQ(paths.size(), 3u);
+  EXPECT_GE(Bytes(first), 30 * kValueSize);
+  EXPECT_LE(Bytes(first), 36 * (kValueSize + 200));
+}
+
 // The limit may be far beyond what the range has.
 TEST_F(RowRequestsTest, AScanWithALimitRequestsLittleMoreThanItsRangeHas) {
   ASSERT_NO_FATAL_FAILURE(MakePositional(600, 3));
