@@ -161,16 +161,32 @@ class AppendedReader final : public RandomAccessFile {
     }
     return absl::OkStatus();
   }
+  void WillNeed(uint64_t offset, size_t n) const override {
+    if (n == 0 || offset > size_ || n > size_ - offset) return;
+    const uint64_t begin = PositionOf(offset);
+    const uint64_t end = std::min(PositionOf(offset + n - 1) + kStoredChunkSize, base_->size());
+    base_->WillNeed(begin, end - begin);
+  }
 
  private:
+  const Frames& FramesOf(uint64_t offset) const {
+    return *(std::upper_bound(frames_.begin(), frames_.end(), offset,
+                              [](uint64_t at, const Frames& f) { return at < f.begin; }) -
+             1);
+  }
+  // Where the chunk with the byte at this offset is stored.
+  uint64_t PositionOf(uint64_t offset) const {
+    const Frames& frames = FramesOf(offset);
+    const uint64_t number = (offset - frames.begin) / frames.frame;
+    const uint64_t in_frame = offset - frames.begin - number * frames.frame;
+    return frames.position + number * StoredFrameSize(frames.frame) +
+           in_frame / kChunkSize * kStoredChunkSize;
+  }
   // Reads some of the next `n` bytes, at most as many chunks of one frame as fit into `thread`, and
   // returns how many bytes.
   absl::StatusOr<size_t> ReadSome(ReadingThread* thread, uint64_t offset, size_t n,
                                   char* buffer) const {
-    const Frames& frames =
-        *(std::upper_bound(frames_.begin(), frames_.end(), offset,
-                           [](uint64_t at, const Frames& f) { return at < f.begin; }) -
-          1);
+    const Frames& frames = FramesOf(offset);
     const uint64_t number = (offset - frames.begin) / frames.frame;
     const uint64_t frame_begin = frames.begin + number * frames.frame;
     const uint64_t frame_position = frames.position + number * StoredFrameSize(frames.frame);

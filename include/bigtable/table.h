@@ -207,12 +207,16 @@ class BIGTABLE_EXPORT Table {
                                             const ReadOptions& options = {});
 
   // ReadRow of each of the rows, in this order: a row may be named twice, and the error of one is
-  // not that of the others. What is not in memory is requested from the disk for many rows at once,
-  // so the call waits for it about once and not once for each row. Without a snapshot the rows may
-  // be of different moments.
+  // not that of the others. What is not in memory is requested from the disk for up to 64 rows at
+  // once, so the call waits for it about once and not once for each row. Without a snapshot the
+  // rows may be of different moments.
   //
-  // Cost: that of ReadRow for each, and up to a tenth more where everything is in memory. Over a
-  // network one stream of the rows, unless a row is named twice or options.cell_limit is set.
+  // Of a connected database (bigtable/remote.h), up to 1,000 rows are one stream, and an error of
+  // the stream is that of all rows that it has not returned; rows that are named twice, and all
+  // rows if options.cell_limit is set, are read one after the other. So are those of a database
+  // that is being recorded, and those of tablets in other processes.
+  //
+  // Cost: that of ReadRow for each, and up to a tenth more where everything is in memory.
   [[nodiscard]] std::vector<absl::StatusOr<Row>> GetRows(absl::Span<const std::string_view> rows,
                                                          const Filter& filter = {},
                                                          const ReadOptions& options = {});

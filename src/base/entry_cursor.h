@@ -49,8 +49,8 @@ class EntryCursor {
   EntryCursor& operator=(const EntryCursor&) = delete;
   virtual ~EntryCursor() = default;
 
-  // Begins to read what Seek(target), which has to be the next call, would wait for: the requests
-  // of several cursors overlap. Advice.
+  // Begins to read what Seek(target) would wait for, so that the requests of several cursors
+  // overlap. Seek(target) has to be the next call; until then the cursor has no entry.
   virtual void Request(std::string_view /*target*/) {}
   // Moves to the first entry whose key is at or after `target`.
   virtual void Seek(std::string_view target) = 0;

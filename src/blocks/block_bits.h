@@ -32,6 +32,12 @@ class BlockBits {
     const uint64_t bit = uint64_t{1} << (i % 64);
     return (bits_[i / 64].fetch_or(bit, std::memory_order_release) & bit) != 0;
   }
+  // The same.
+  bool Clear(size_t i) {
+    if (!Test(i)) return false;
+    const uint64_t bit = uint64_t{1} << (i % 64);
+    return (bits_[i / 64].fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
+  }
   // Not atomic as a whole: a bit that is set meanwhile may stay or not.
   void ClearAll() {
     for (size_t k = 0; k < words_; ++k) bits_[k].store(0, std::memory_order_relaxed);

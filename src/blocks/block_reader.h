@@ -83,9 +83,8 @@ class BlockReader {
   // errors are left to it. Returns where the requested blocks end, for ReadAhead::requested_end of
   // the cursor that reads them, or 0.
   size_t Request(size_t i, uint64_t bytes) {
-    std::string_view block;
     if (mapped_.has_value()) {
-      return bytes == 0 && mapped_->ReadInPlace(i, &block) ? 0 : mapped_->Request(i, bytes);
+      return bytes == 0 && mapped_->IsInPlace(i) ? 0 : mapped_->Request(i, bytes);
     }
     if (!loaded_.has_value()) cached_->Request(i, bytes);
     return 0;

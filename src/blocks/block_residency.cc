@@ -15,6 +15,7 @@ BlockResidency::BlockResidency(const BlockFile* file, PageResidency* pages)
       pages_(pages),
       known_(index_.size()),
       present_(index_.size()),
+      requested_(index_.size()),
       epoch_(pages->epoch()) {}
 
 BlockResidency::~BlockResidency() { pages_->CountKnown(-static_cast<int64_t>(known_.Count())); }
@@ -27,6 +28,7 @@ void BlockResidency::FollowEpoch() {
   if (epoch_.load(std::memory_order_relaxed) == now) return;
   trust_.CountMissing();
   present_.ClearAll();
+  requested_.ClearAll();
   epoch_.store(now, std::memory_order_release);
 }
 
@@ -106,23 +108,54 @@ absl::Status BlockResidency::ReadFromDisk(Stretch blocks) {
 
 size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched) {
   FollowEpoch();
+  const Stretch one{i, i + 1};
   const bool is_known = known_.Test(i);
-  const bool with_others = bytes == 0 && !is_known && pages_->is_plentiful();
-  const Stretch blocks = with_others ? StretchAround(i) : StretchFrom(i, bytes);
+  const bool with_others = !is_known && pages_->is_plentiful();
+  Stretch blocks = StretchFrom(i, bytes);
+  if (with_others) {
+    const Stretch around = StretchAround(i);
+    blocks = {around.first, std::max(around.end, blocks.end)};
+  }
   bool are_present = true;
   for (size_t block = blocks.first; block < blocks.end && are_present; ++block) {
     are_present = present_.Test(block);
   }
   if (are_present) return 0;
   if (!is_known && trust_.is_trusted() && Shortcuts().Has(Shortcut::kResidencyTrust)) return 0;
-  if (IsResident(blocks)) {
-    if (bytes > 0 || !is_known || !was_touched) return 0;  // the read will query the rest
-    pages_->CountFound();
-    MarkPresent(blocks);
+  const bool are_resident = IsResident(blocks);
+  if (are_resident || (with_others && IsResident(one))) {
+    if (is_known) pages_->CountFound();
+    if (!is_known && are_resident) trust_.CountFound();
+    const Stretch found = are_resident ? blocks : one;
+    if (bytes == 0 && was_touched) {
+      MarkPresent(found);
+    } else {
+      Populate(found).IgnoreError();  // the read tries it again
+    }
     return 0;
   }
+  if (is_known) {
+    pages_->CountMissing();
+  } else {
+    trust_.CountMissing();
+    pages_->CountFirstRead();
+  }
+  if (with_others) CheckSample(i);
   WillNeed(blocks);
+  requested_.Set(i);
   return blocks.end;
+}
+
+absl::Status BlockResidency::BringInRequested(size_t i, bool* by_position) {
+  const bool was_known = known_.Test(i);
+  if (pages_->is_scarce() && PrefersPosition()) {
+    if (!known_.Set(i)) pages_->CountKnown(1);
+    *by_position = true;
+    return absl::OkStatus();
+  }
+  const bool with_others = !was_known && pages_->is_plentiful();
+  if (with_others && ReadFromDisk(StretchAround(i)).ok()) return absl::OkStatus();
+  return AwaitRequested({i, i + 1});
 }
 
 bool BlockResidency::PrefersPosition() const {
@@ -137,6 +170,7 @@ absl::Status BlockResidency::BringIn(size_t i, bool was_touched, ReadAhead* ahea
     pages_->CountTouch();
     return absl::OkStatus();
   }
+  if (requested_.Clear(i)) return BringInRequested(i, by_position);
   if (ahead == nullptr) return BringInAlone(i, was_touched, by_position);
   // An error of a range is not an error of this block.
   return BringInAhead(i, ahead, by_position).ok() ? absl::OkStatus() : ReadFromDisk({i, i + 1});
@@ -184,10 +218,9 @@ absl::Status BlockResidency::BringInAhead(size_t i, ReadAhead* ahead, bool* by_p
   }
   if (std::exchange(ahead->position_end, 0) > 0) ahead->is_missing = false;  // check again
   if (i < ahead->requested_end) {
-    const Stretch rest{i, std::exchange(ahead->requested_end, 0)};
-    ahead->from_disk += index_.handle(rest.end - 1).offset - index_.handle(i).offset;
-    if (!pages_->is_scarce() || !PrefersPosition()) return AwaitRequested(rest);
-    ahead->position_end = rest.end;
+    const Stretch part{i, std::min(ahead->requested_end, StretchFrom(i, kLargest).end)};
+    if (!pages_->is_scarce() || !PrefersPosition()) return AwaitRequested(part);
+    ahead->position_end = ahead->requested_end;
     *by_position = true;
     return absl::OkStatus();
   }

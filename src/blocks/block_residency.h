@@ -68,7 +68,7 @@ class BlockResidency {
   // ReadAhead::requested_end, or 0.
   size_t Request(size_t i, uint64_t bytes, bool was_touched);
 
-  size_t memory() const { return known_.memory() + present_.memory(); }
+  size_t memory() const { return known_.memory() + present_.memory() + requested_.memory(); }
 
  private:
   // Blocks [first, end).
@@ -90,6 +90,8 @@ class BlockResidency {
   // Forgets what was seen in an earlier epoch.
   void FollowEpoch();
   absl::Status BringInAlone(size_t i, bool was_touched, bool* by_position);
+  // A block that Request has counted.
+  absl::Status BringInRequested(size_t i, bool* by_position);
   absl::Status BringInAhead(size_t i, ReadAhead* ahead, bool* by_position);
   bool IsResident(Stretch blocks) const;
   // Populates the range if it is in memory or the file is trusted to be. Returns false if it is
@@ -115,8 +117,9 @@ class BlockResidency {
   const RandomAccessFile& file_;
   const BlockIndex& index_;
   PageResidency* const pages_;
-  BlockBits known_;    // was populated once, or read by position
-  BlockBits present_;  // was seen in memory in the epoch epoch_
+  BlockBits known_;      // was populated once, or read by position
+  BlockBits present_;    // was seen in memory in the epoch epoch_
+  BlockBits requested_;  // was requested in this epoch, and not brought in since
   std::atomic<uint32_t> epoch_;
   ResidencyTrust trust_;  // for blocks that were not present_ in any epoch
 };

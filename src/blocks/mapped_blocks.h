@@ -64,6 +64,10 @@ class MappedBlocks {
   // `ahead`: see BlockResidency::BringIn. `*owner` becomes null if the block is returned in place.
   absl::Status Read(size_t i, const ReadSettings& settings, BlockResidency::ReadAhead* ahead,
                     std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
+  // Whether ReadInPlace would return it.
+  bool IsInPlace(size_t i) const {
+    return in_place_.Test(i) && epoch_.load(std::memory_order_relaxed) == pages_->epoch();
+  }
   // BlockReader::Request.
   size_t Request(size_t i, uint64_t bytes);
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {

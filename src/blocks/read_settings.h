@@ -27,7 +27,7 @@ struct ReadSettings {
   // Bytes that the cursor will probably read behind its first position: they are requested from the
   // disk together, with the first block. 0: it is not known.
   uint64_t first_request = 0;
-  // A key behind which nothing is requested so; empty: there is none. Outlives the first seek.
+  // A key behind which nothing is requested so; empty: there is none. Outlives the cursor.
   std::string_view request_end;
   // End the waits for other threads that open the file, or load a part of it. Outlives the cursor.
   // Null: there are none.

@@ -107,6 +107,31 @@ absl::StatusOr<Row> ConnectedTable::ReadRow(std::string_view row, const Filter& 
 std::vector<absl::StatusOr<Row>> ConnectedTable::GetRows(absl::Span<const std::string_view> rows,
                                                          const Filter& filter,
                                                          const ReadOptions& options) {
+  std::vector<absl::StatusOr<Row>> results;
+  results.reserve(rows.size());
+  absl::Status status;  // of the streams
+  while (results.size() < rows.size() && status.ok()) {
+    const absl::Span<const std::string_view> left = rows.subspan(results.size());
+    status = GetSome(left.subspan(0, RowsOfRequest(left)), filter, options, &results);
+  }
+  while (results.size() < rows.size()) results.emplace_back(status);
+  return results;
+}
+
+size_t ConnectedTable::RowsOfRequest(absl::Span<const std::string_view> rows) {
+  constexpr size_t kMostRows = 1000;
+  constexpr size_t kMostBytes = 1 << 20;
+  size_t count = 0;
+  for (size_t bytes = 0; count < std::min(rows.size(), kMostRows); ++count) {
+    bytes += rows[count].size();
+    if (count > 0 && bytes > kMostBytes) break;
+  }
+  return count;
+}
+
+absl::Status ConnectedTable::GetSome(absl::Span<const std::string_view> rows, const Filter& filter,
+                                     const ReadOptions& options,
+                                     std::vector<absl::StatusOr<Row>>* results) {
   std::vector<size_t> order(rows.size());  // by row
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rows[a] < rows[b]; });
@@ -116,27 +141,32 @@ std::vector<absl::StatusOr<Row>> ConnectedTable::GetRows(absl::Span<const std::s
       std::adjacent_find(order.begin(), order.end(), is_repeated) == order.end() &&
       std::all_of(rows.begin(), rows.end(),
                   [](std::string_view row) { return CheckRowKey(row).ok(); });
-  if (!is_one_stream || rows.empty()) return TableBackend::GetRows(rows, filter, options);
+  if (!is_one_stream) {
+    for (const std::string_view row : rows) results->push_back(ReadRow(row, filter, options));
+    return absl::OkStatus();
+  }
   ReadOptions all = options;
   all.reverse = false;
   all.row_limit = 0;
   RowSet set;
   for (const std::string_view row : rows) set.Append(row);
-  std::vector<absl::StatusOr<Row>> results(rows.size());
+  const size_t begin = results->size();
+  results->resize(begin + rows.size());
   const auto stream = service_->ReadRows(set.Normalized(), filter, all);
   Row row;
   absl::StatusOr<bool> has_row = stream->Next(&row);
   for (const size_t i : order) {
+    absl::StatusOr<Row>& result = (*results)[begin + i];
     if (!has_row.ok()) {
-      results[i] = has_row.status();
+      result = has_row.status();
     } else if (*has_row && row.key() == rows[i]) {
-      results[i] = std::exchange(row, Row());
+      result = std::exchange(row, Row());
       has_row = stream->Next(&row);
     } else {
-      RowBuilder(&results[i].emplace(), rows[i], {}).Finish();
+      RowBuilder(&result.emplace(), rows[i], {}).Finish();
     }
   }
-  return results;
+  return has_row.status();
 }
 
 std::unique_ptr<RowSource> ConnectedTable::ReadRows(const RowSet& rows, const Filter& filter,

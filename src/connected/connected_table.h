@@ -3,6 +3,7 @@
 #ifndef BIGTABLE_CONNECTED_CONNECTED_TABLE_H_
 #define BIGTABLE_CONNECTED_CONNECTED_TABLE_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -69,6 +70,13 @@ class ConnectedTable final : public TableBackend,
                                               const Filter& filter, const ReadOptions& options);
 
  private:
+  // How many of the rows one request of GetRows has: a service bounds the size of messages.
+  static size_t RowsOfRequest(absl::Span<const std::string_view> rows);
+  // GetRows for some rows, at the end of `results`; the error of a stream, which is also that of
+  // the rows that it has not returned.
+  absl::Status GetSome(absl::Span<const std::string_view> rows, const Filter& filter,
+                       const ReadOptions& options, std::vector<absl::StatusOr<Row>>* results);
+
   const std::shared_ptr<TableService> service_;
 };
 

@@ -39,8 +39,8 @@ class ReadSources {
   // positioned at the beginning of the row. For files it only prefetches what SeekPlanned() reads,
   // so other work should come in between.
   void AddRow(const RowProbe& row);
-  // Begins to read from the disk what the files have of a row that will be read, and does not wait.
-  // Adds no source.
+  // Begins to read from the disk what the files have of a row that will be read, and does not wait
+  // for it; only for a file that is not open yet. Adds no source.
   void RequestRow(const RowProbe& row) const;
   // Positions the files' cursors at the beginning of the row; then the input can start.
   void SeekPlanned(std::string_view row_prefix);

@@ -276,14 +276,20 @@ void TableCursor::RequestRows() {
     const uint64_t left = spec_.most_rows - std::min(spec_.most_rows, parts_found_);
     most = std::clamp<uint64_t>(left, 1, most);  // a filter may have excluded a row that was found
   }
+  // Some at a time: each time costs as much as a request.
+  constexpr size_t kFewest = 16;
   const size_t end = std::min(ranges_.size(), current + most);
   requested_ = std::max(requested_, current);
-  if (requested_ == end) return;
+  const auto is_next = [&](const RowRange& range) {
+    return IsSingleRow(range) && rows.Contains(range.begin());
+  };
+  if (requested_ >= end || requested_ > current + most - std::min(most, kFewest) ||
+      !is_next(ranges_[requested_])) {
+    return;
+  }
   const RowRequests::OfTablet requests(*requests_, *version_);
-  for (; requested_ < end; ++requested_) {
-    const RowRange& range = ranges_[requested_];
-    if (!IsSingleRow(range) || !rows.Contains(range.begin())) return;
-    requests.Request(range.begin());
+  for (; requested_ < end && is_next(ranges_[requested_]); ++requested_) {
+    requests.Request(ranges_[requested_].begin());
   }
 }
 

@@ -333,7 +333,8 @@ void TableImpl::RequestRows(absl::Span<const std::string_view> rows,
   std::optional<RowRequests::OfTablet> of_tablet;
   for (const std::string_view row : rows) {
     const Tablet* const of_row = tablets.tablets()[tablets.Find(row)].tablet.get();
-    if (of_row == nullptr) continue;
+    // With a scan cache the row may be there, and its blocks not needed.
+    if (of_row == nullptr || of_row->environment()->scan_cache != nullptr) continue;
     if (of_row != tablet) {
       of_tablet.reset();  // before the version that it uses
       tablet = of_row;
@@ -367,7 +368,10 @@ std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string
   for (size_t i = 0; i < rows.size(); ++i) {
     const size_t end = std::min(i + RowRequests::kAhead, rows.size());
     const bool goes_on = i >= first && (i == 0 || results.back().ok());
-    if (requests.has_value() && goes_on && requested < end) {
+    // Some at a time: each time costs as much as a request.
+    constexpr size_t kFewest = 16;
+    const bool is_due = end == rows.size() || end >= requested + kFewest;
+    if (requests.has_value() && goes_on && requested < end && is_due) {
       RequestRows(rows.subspan(requested, end - requested), *requests);
       requested = end;
     }

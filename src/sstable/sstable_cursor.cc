@@ -98,23 +98,23 @@ inline bool SSTableCursor::IsBehindRow(size_t block) const {
 }
 
 void SSTableCursor::Request(std::string_view target) {
+  const bool is_first = !std::exchange(has_requested_, true);
   if (!table_->is_open()) return;  // Seek opens it, and reports errors
   if (shift_ != 0) [[unlikely]]
     target = InFile(target);
   requested_ = table_->index_.Find(target);
-  if (requested_ == table_->index_.size() || IsBehindRow(requested_)) return;
-  const uint64_t bytes = std::exchange(has_requested_, true) ? 0 : FirstRequest(requested_);
-  requested_end_ = table_->blocks_->Request(requested_, bytes);
+  if (requested_ == table_->index_.size() || requested_ == index_ || IsBehindRow(requested_))
+    return;
+  requested_end_ = table_->blocks_->Request(requested_, is_first ? FirstRequest(requested_) : 0);
 }
 
 uint64_t SSTableCursor::FirstRequest(size_t block) const {
-  constexpr uint64_t kLittle = 16 << 10;  // costs less than a look at where the range ends
   const uint64_t bytes = settings_.first_request;
-  if (bytes <= kLittle || settings_.request_end.empty()) return bytes;
+  if (bytes == 0 || settings_.request_end.empty()) return bytes;
   const BlockIndex& index = table_->index_;
   const size_t last = std::min(index.Find(settings_.request_end), index.size() - 1);
-  return last < block ? 0
-                      : std::min(bytes, index.handle(last).offset - index.handle(block).offset + 1);
+  if (last < block) return 0;
+  return std::min(bytes, index.handle(last).offset - index.handle(block).offset + 1);
 }
 
 void SSTableCursor::RequestRow(std::string_view row_prefix) {
@@ -166,6 +166,7 @@ void SSTableCursor::SeekRow(std::string_view row_prefix) {
 }
 
 void SSTableCursor::SeekBefore(std::string_view target) {
+  requested_ = kNoBlock;
   Reset();
   if (!IsOpen()) return;
   if (shift_ != 0) [[unlikely]]
@@ -185,6 +186,7 @@ void SSTableCursor::SeekBefore(std::string_view target) {
 }
 
 void SSTableCursor::SeekToFirst() {
+  requested_ = kNoBlock;
   Reset();
   if (!IsOpen() || table_->index_.size() == 0 || !Load(0)) return;
   block_.SeekToFirst();
@@ -192,6 +194,7 @@ void SSTableCursor::SeekToFirst() {
 }
 
 void SSTableCursor::SeekToLast() {
+  requested_ = kNoBlock;
   Reset();
   if (!IsOpen()) return;
   const size_t blocks = table_->index_.size();

@@ -13,6 +13,7 @@
 #include "encryption/appended_format.h"
 #include "encryption/encrypted_fixture.h"
 #include "encryption/file_header.h"
+#include "reads/file_call_recorder.h"
 #include "support/random.h"
 #include "support/seeds.h"
 
@@ -377,6 +378,46 @@ TEST_F(AppendedFileTest, AReadOutsideIsDataLossThatNamesTheOffset) {
   char bytes[2];
   EXPECT_STATUS(kDataLoss, "offset 4999", file->Read(4999, 2, bytes));
   EXPECT_STATUS(kDataLoss, "/f", file->Read(UINT64_MAX, 2, bytes));
+}
+
+// What is asked for in advance is what the read then needs, and hardly more.
+TEST_F(AppendedFileTest, RequestsReachTheFileBelow) {
+  FileCallRecorder recorder(&base_);
+  EncryptedFileSystem encrypted(&recorder, &keys_);
+  constexpr size_t kSize = 300'000;
+  {
+    auto file = encrypted.NewWritableFile("f.sst");
+    ASSERT_OK(file);
+    for (size_t begin = 0; begin < kSize; begin += 70'001) {
+      ASSERT_OK((*file)->Append(Pattern(std::min<size_t>(70'001, kSize - begin))));
+    }
+    ASSERT_OK((*file)->Close());
+  }
+  const auto file = encrypted.NewRandomAccessFile("f.sst", FileSystem::ReadMode::kPositional);
+  ASSERT_OK(file);
+  Random random(1);
+  for (int i = 0; i < 500; ++i) {
+    const auto n = static_cast<size_t>(random.Between(1, 9'000));
+    const uint64_t offset = random.OneIn(5) ? kSize - n : random.Below(kSize - n + 1);
+    (void)recorder.Take();
+    (*file)->WillNeed(offset, n);
+    std::string bytes(n, '\0');
+    ASSERT_OK((*file)->Read(offset, n, bytes.data()));
+    const auto calls = recorder.Take();
+    ASSERT_GE(calls.size(), 2u);
+    ASSERT_EQ(calls[0].kind, FileCallRecorder::Kind::kWillNeed);
+    uint64_t read = 0;
+    for (size_t k = 1; k < calls.size(); ++k) {
+      ASSERT_EQ(calls[k].kind, FileCallRecorder::Kind::kRead);
+      EXPECT_GE(calls[k].offset, calls[0].offset);
+      EXPECT_LE(calls[k].offset + calls[k].size, calls[0].offset + calls[0].size);
+      read += calls[k].size;
+    }
+    EXPECT_LE(calls[0].size, read + 5'000) << "no more than a chunk";
+  }
+  (*file)->WillNeed(kSize, 1);
+  (*file)->WillNeed(0, 0);
+  EXPECT_TRUE(recorder.Take().empty());
 }
 
 }  // namespace

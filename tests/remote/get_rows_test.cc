@@ -89,6 +89,33 @@ TEST_F(ServedRowsTest, FewRowsAndRowsNamedTwice) {
             "f:q@2000=new4 f:q@1000=old");
 }
 
+// More than one request has: by their number, and by their bytes.
+TEST_F(ServedRowsTest, MoreRowsThanOneRequestHas) {
+  Keys keys;
+  for (int i = 0; i < 2101; ++i) keys.push_back(Key((i * 37) % 2101));
+  std::vector<absl::StatusOr<Row>> found = GetRowsOf(table_, keys);
+  ASSERT_EQ(found.size(), keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_TRUE(found[i].ok()) << found[i].status();
+    EXPECT_EQ(found[i]->key(), keys[i]);
+    const bool is_there = (i * 37) % 2101 < 100 && (i * 37) % 2101 % 2 == 0;
+    EXPECT_EQ(!found[i]->empty(), is_there) << keys[i];
+  }
+  keys.clear();
+  constexpr size_t kLong = 600;
+  for (size_t i = 0; i < kLong; ++i) {
+    keys.push_back(std::string(4'000, static_cast<char>('A' + i % 50)) + std::to_string(i));
+  }
+  keys.push_back(Key(2));
+  found = GetRowsOf(table_, keys);
+  ASSERT_EQ(found.size(), keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_TRUE(found[i].ok()) << found[i].status();
+    EXPECT_EQ(found[i]->key(), keys[i]);
+    EXPECT_EQ(found[i]->empty(), i < kLong) << i;
+  }
+}
+
 // Their ranges touch.
 TEST_F(ServedRowsTest, RowsThatFollowOneAnother) {
   const Keys keys = {std::string("a\0\0", 3),  "a", std::string("a\0", 2), "\xff\xff", "b",

@@ -115,6 +115,44 @@ TEST_F(BlockRequestsTest, TheLastBlocksEndTheRequest) {
   EXPECT_EQ(kernel_->requests, 1u);
 }
 
+// What is known of the memory does not depend on whether blocks were requested.
+TEST_F(BlockRequestsTest, MissingBlocksCountAsThoseOfSingleReads) {
+  uint32_t epochs[2] = {};
+  uint64_t pages[2] = {};
+  for (const bool requests : {false, true}) {
+    Open(25);
+    Random random(1);
+    for (int batch = 0; batch < 200; ++batch) {
+      std::vector<size_t> rows(32);
+      for (size_t& i : rows) i = random.Below(blocks());
+      for (const size_t i : rows) {
+        if (requests) (void)reader_->Request(i, 0);
+      }
+      for (const size_t i : rows) ASSERT_OK(Read(i));
+    }
+    EXPECT_LT(kernel_->faults, 2000u);
+    epochs[requests] = residency_->epoch();
+    pages[requests] = kernel_->pages_read;
+  }
+  EXPECT_GE(epochs[1], epochs[0] / 2);
+  EXPECT_LE(epochs[1], epochs[0] * 2);
+  EXPECT_LE(pages[1], pages[0] * 5 / 4);
+}
+
+// A scan that ends before what it requested.
+TEST_F(BlockRequestsTest, WhatWasRequestedIsNotQueriedAgain) {
+  Open(200);
+  kernel_->Read(0, bytes_.size());
+  for (int scan = 0; scan < 3; ++scan) {
+    ResetCounts();
+    (void)reader_->Request(100, 100 << 10);
+    ASSERT_OK(Read(100));
+    if (scan > 0) {
+      EXPECT_EQ(kernel_->queries, 0u);
+    }
+  }
+}
+
 // A request for blocks that have fallen out of memory before they are read only costs time.
 TEST_F(BlockRequestsTest, RequestedBlocksMayBeDropped) {
   OpenScarce();
