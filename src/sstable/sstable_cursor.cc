@@ -109,9 +109,11 @@ void SSTableCursor::Request(std::string_view target) {
 }
 
 uint64_t SSTableCursor::FirstRequest(size_t block) const {
-  const uint64_t bytes = settings_.first_request;
-  if (bytes == 0 || settings_.request_end.empty()) return bytes;
+  if (settings_.first_request == 0) return 0;
   const BlockIndex& index = table_->index_;
+  // The first row may be the last one of the block.
+  const uint64_t bytes = settings_.first_request + index.handle(block).size;
+  if (settings_.request_end.empty()) return bytes;
   const size_t last = std::min(index.Find(settings_.request_end), index.size() - 1);
   if (last < block) return 0;
   return std::min(bytes, index.handle(last).offset - index.handle(block).offset + 1);
