@@ -163,7 +163,7 @@ TEST_F(MappedBlocksTest, ItsBitsAreCharged) {
   const uint64_t before = used(MemoryBudget::Use::kIndexes);
   AddBlocks(65, Compression::kNone);
   Open();
-  EXPECT_EQ(used(MemoryBudget::Use::kIndexes), before + 5 * 2 * sizeof(uint64_t));
+  EXPECT_EQ(used(MemoryBudget::Use::kIndexes), before + 6 * 2 * sizeof(uint64_t));
   blocks_.reset();
   EXPECT_EQ(used(MemoryBudget::Use::kIndexes), before);
 }
