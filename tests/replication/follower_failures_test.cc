@@ -404,7 +404,7 @@ TEST_F(PromotionFailuresTest, AfterAnErrorAtEachCallItCanBeRepeated) {
   for (const bool is_own : {true, false}) {
     SCOPED_TRACE(is_own ? "own files" : "files of the source");
     int failed = 0;
-    ForEachCall(43, [&](uint64_t call, bool* is_over) {
+    ForEachCall(10, [&](uint64_t call, bool* is_over) {
       Machine machine(*source_disk_, *own_disk_);
       const std::unique_ptr<Database> beside = OpenBeside(&machine.faulty_source);
       const absl::Cleanup closes = [&] { follower_.reset(); };

@@ -83,6 +83,12 @@ class ChangeStreamsTest : public ServerTest {
     request.mutable_start_time()->set_seconds(0);
     return request;
   }
+  // What is written from now on, also before the server begins to read.
+  static data::ReadChangeStreamRequest FromNow() {
+    data::ReadChangeStreamRequest request = Request();
+    *request.mutable_start_time() = ToProto(absl::Now());
+    return request;
+  }
   static data::ReadChangeStreamRequest From(const data::StreamContinuationToken& token) {
     data::ReadChangeStreamRequest request = Request(token.partition());
     *request.mutable_continuation_tokens()->add_tokens() = token;
@@ -90,6 +96,8 @@ class ChangeStreamsTest : public ServerTest {
   }
   std::unique_ptr<OpenStream> Open(const data::ReadChangeStreamRequest& request) {
     auto stream = std::make_unique<OpenStream>();
+    // A stream that says nothing fails the test instead of waiting for ever.
+    stream->context.set_deadline(std::chrono::system_clock::now() + std::chrono::minutes(2));
     stream->reader = stub_->ReadChangeStream(&stream->context, request);
     return stream;
   }
@@ -126,7 +134,7 @@ TEST_F(ChangeStreamsTest, ATabletIsAPartition) {
 TEST_F(ChangeStreamsTest, AChangeHasItsMutationAndAPlaceToGoOn) {
   StartWithStream();
   const absl::Time before = absl::Now();
-  const auto stream = Open(Request());
+  const auto stream = Open(FromNow());
   ASSERT_TRUE(Eventually([&] { return open() == 1; }));
   ASSERT_TRUE(Set("a", "1").ok());
   ASSERT_OK(table()->Apply(RowMutation("b").DeleteRow().Set("f:q", Timestamp(1500), "2")));
@@ -226,7 +234,7 @@ TEST_F(ChangeStreamsTest, TheEndTimeEndsIt) {
 
 TEST_F(ChangeStreamsTest, ASplitAndAMergeLeadToTheSuccessors) {
   StartWithStream();
-  const auto stream = Open(Request());
+  const auto stream = Open(FromNow());
   ASSERT_TRUE(Eventually([&] { return open() == 1; }));
   ASSERT_TRUE(Set("a", "1").ok());
   EXPECT_EQ(stream->ReadNext().data_change().row_key(), "a");
@@ -344,7 +352,7 @@ TEST_F(ChangeStreamsTest, WaitingStreamsHoldNoThreadsAndTooManyAreRefused) {
   const size_t most = server_->data().change_streams().most();
   EXPECT_EQ(most, 8u) << "of 64 MiB";
   std::vector<std::unique_ptr<OpenStream>> streams;
-  for (size_t i = 0; i < most; ++i) streams.push_back(Open(Request()));
+  for (size_t i = 0; i < most; ++i) streams.push_back(Open(FromNow()));
   ASSERT_TRUE(Eventually([&] { return open() == most; }));
   EXPECT_THAT(Error(Request()), HasSubstr("8: there are 8 open change streams"));
   EXPECT_EQ(server_->data().change_streams().refused()[0], 1u);

@@ -73,16 +73,18 @@ TEST_F(LostServerTest, AServerThatRegainsItsLockContinues) {
   Table* const table = CreateSplitTable("t", 2, 10);
   Fill(table, 0, 20, "v");
   DatabasePeer peer(database_.get());
+  int lost = 0;
   int kept = 0;
   for (int round = 0; round < 20; ++round) {
     TabletServer* const server = peer.Servers()[0];
     peer.Expire(server);
-    EXPECT_FALSE(server->state().serving());
+    lost += server->state().serving() ? 0 : 1;  // it may have the lock again by now
     Fill(table, 0, 20, Cat("r", round, "-"));
     ExpectFilled(table, 0, 20, Cat("r", round, "-"));
     kept += server->state().serving() ? 1 : 0;
   }
   std::cout << kept << " of 20 times the server regained its lock\n";
+  EXPECT_GT(lost, 0);
   EXPECT_GT(kept, 0);
 }
 
