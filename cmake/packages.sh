@@ -28,7 +28,7 @@ PAGE_PACKAGES=(chromium)
 ARM64_PACKAGES=(g++-aarch64-linux-gnu qemu-user)
 ARM64_SYSROOT_PACKAGES=(libabsl-dev libatomic1 libgmock-dev libre2-dev libxxhash-dev libzstd-dev)
 # bench/: the engines to compare with, those of bench/memory, and what draws the charts.
-BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev librocksdb-dev)
+BENCH_PACKAGES=(libbenchmark-dev libleveldb-dev liblmdb-dev librocksdb-dev)
 MEMORY_BENCH_PACKAGES=(liblmdb-dev librocksdb-dev)
 PLOT_PACKAGES=(gnuplot-nox)
 # The presets asan, tsan and fuzz.

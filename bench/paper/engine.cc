@@ -14,6 +14,9 @@ std::vector<EngineKind> BuiltEngines() {
 #ifdef BENCH_HAVE_LEVELDB
   engines.push_back(LevelDBEngine());
 #endif
+#ifdef BENCH_HAVE_LMDB
+  engines.push_back(LmdbEngine());
+#endif
   return engines;
 }
 

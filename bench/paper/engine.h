@@ -167,6 +167,8 @@ struct EngineKind {
   std::string version;
   // Creates the database if the directory is empty.
   std::function<absl::StatusOr<std::unique_ptr<Engine>>(const OpenOptions& options)> open;
+  // It has checksums. If not, it has no part in reads that verify each block.
+  bool has_checksums = true;
 };
 
 // The engines of this build, with bigtable first.
@@ -175,6 +177,7 @@ std::optional<EngineKind> BuiltEngine(std::string_view name);
 
 EngineKind RocksDBEngine();  // only where it was found
 EngineKind LevelDBEngine();  // the same
+EngineKind LmdbEngine();     // the same
 
 }  // namespace bench
 

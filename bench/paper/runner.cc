@@ -141,6 +141,7 @@ int ChildMain(const std::vector<std::string>& arguments, const FindEngine& find_
   options.directory = arguments[2];
   options.benchmarks = Split(arguments[5], ',');
   options.checkings = CheckingsNamed(arguments[6]);
+  if (!options.engine.has_checksums) std::erase(options.checkings, Checking::kEveryRead);
   const absl::Status s = RunStep(options, [](const Result& result) {
     absl::PrintF("%s\n", ToLine(result));
     std::fflush(stdout);
