@@ -56,6 +56,11 @@ class FaultyRandomAccessFile final : public RandomAccessFile {
     return plan_->Run(FileCall::kPopulate, path_, {}, [&] { return base_->Populate(offset, n); });
   }
   bool ReadsByPosition() const override { return base_->ReadsByPosition(); }
+  absl::Status ReadUncached(uint64_t offset, size_t n, char* buffer) const override {
+    return plan_->Run(FileCall::kRead, path_, {},
+                      [&] { return base_->ReadUncached(offset, n, buffer); });
+  }
+  bool ReadsUncached() const override { return base_->ReadsUncached(); }
   void WillNeed(uint64_t offset, size_t n) const override { base_->WillNeed(offset, n); }
   bool IsResident(uint64_t offset, size_t n) const override { return base_->IsResident(offset, n); }
 

@@ -86,6 +86,15 @@ class BIGTABLE_EXPORT RandomAccessFile {
   // answer may change, and Read() works either way. May open the file again, which costs a few
   // system calls.
   virtual bool ReadsByPosition() const { return false; }
+  // Reads like Read(), for data that is rarely needed: past the mapping, and past the memory of the
+  // system, in which it would displace other data. May read some more from the disk, up to the size
+  // of its sectors at each end. Offset, size and address at multiples of 4096 save a copy.
+  virtual absl::Status ReadUncached(uint64_t offset, size_t n, char* buffer) const {
+    return Read(offset, n, buffer);
+  }
+  // Whether ReadUncached() does what it says. If not, the engine does not use it. Advice, as with
+  // ReadsByPosition().
+  virtual bool ReadsUncached() const { return false; }
   // Whether [offset, offset + n) of the mapping, after Populate(), is still in memory: a system
   // drops pages when memory is short. Advice; true if it cannot be known.
   virtual bool IsResident(uint64_t /*offset*/, size_t /*n*/) const { return true; }

@@ -37,7 +37,8 @@ class BIGTABLE_EXPORT MemoryBudget {
   // their blocks (indexes, filters, properties, keys, their positions in tablets), and memtables
   // while they are empty. kWriters is SSTables while they are written: their indexes and filters,
   // buffers and compressors. kReads is what filters of reads take: their regular expressions, and
-  // the cells of a row that is read whole for its filter.
+  // the cells of a row that is read whole for its filter; and the blocks that streams have read
+  // ahead into memory of their own.
   enum class Use {
     kMemtables,
     kLog,

@@ -295,7 +295,7 @@ struct DatabaseStatistics {
   uint64_t memory_indexes = 0;
   uint64_t memory_in_memory_groups = 0;
   uint64_t memory_writers = 0;  // of SSTables that are being written
-  uint64_t memory_reads = 0;    // of the filters of reads that are under way
+  uint64_t memory_reads = 0;    // of reads under way: of their filters, and read ahead of streams
   uint64_t memory_block_cache = 0;
 
   // The delay of a write of a thousand bytes at present, while memory has room for it, and its

@@ -70,7 +70,7 @@ enum class Shortcut : uint32_t {
   // --- sstable: looked up when a file is opened, or a block is read ---
   kIndexNumbers,    // the block index is searched by key numbers
   kBlockCache,      // blocks are looked up in the block cache, and inserted
-  kPastMapping,     // missing pages of a mapped file are read by position, not by the mapping
+  kPastMapping,     // missing blocks of a mapped file are read past it, for a row or a long scan
   kResidencyTrust,  // the kernel is not queried for mapped files that were in memory so far
   kCount,
 };

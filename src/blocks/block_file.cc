@@ -1,5 +1,7 @@
 #include "blocks/block_file.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -105,6 +107,61 @@ absl::Status BlockFile::Read(size_t i, const CallLimits* limits, Ref<Block>* own
   BT_RETURN_IF_ERROR(Verify(i, stored));
   if (own == nullptr || !IsRaw(i, stored)) return Decode(i, stored, limits, owner);
   *owner = MakeRef<Block>(std::move(own), size - kBlockTrailerSize, size);
+  return absl::OkStatus();
+}
+
+absl::Status BlockFile::ReadUncached(size_t i, const CallLimits* limits, std::string_view* block,
+                                     Ref<Block>* owner) {
+  constexpr size_t kMostForThread = 1 << 20;
+  const BlockHandle handle = index_.handle(i);
+  const size_t size = StoredSize(i);
+  *owner = {};
+  if (size > kMostForThread) {
+    BT_RETURN_IF_ERROR(Read(i, limits, owner));
+    *block = (*owner)->data();
+    return absl::OkStatus();
+  }
+  std::string* const buffer = ThreadBuffer();
+  if (buffer->size() < size) buffer->resize(size);
+  char* const stored = buffer->data();
+  {
+    const WaitTimer wait;
+    BT_RETURN_IF_ERROR(source_.file->ReadUncached(handle.offset, size, stored));
+  }
+  BT_RETURN_IF_ERROR(Verify(i, stored));
+  *block = {stored, handle.size};
+  if (IsRaw(i, stored)) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(Decode(i, stored, limits, owner));
+  *block = (*owner)->data();
+  return absl::OkStatus();
+}
+
+absl::Status BlockFile::ReadWindow(size_t first, size_t end, BlockWindow* window) const {
+  // Reads past the memory of the system take whole sectors to an address at a sector's boundary.
+  constexpr uint64_t kSector = 4096;
+  const RandomAccessFile& file = *source_.file;
+  const uint64_t begin = index_.handle(first).offset / kSector * kSector;
+  const uint64_t last = index_.handle(end - 1).offset + StoredSize(end - 1);
+  const uint64_t limit = std::min((last + kSector - 1) / kSector * kSector, file.size());
+  const uint64_t size = limit - begin;
+  auto memory = TryAllocate(size + kSector);
+  if (memory == nullptr) return NoMemoryFor(first, size + kSector);
+  const auto address = reinterpret_cast<uintptr_t>(memory.get());
+  char* const bytes = memory.get() + (kSector - address % kSector) % kSector;
+  {
+    const WaitTimer wait;
+    BT_RETURN_IF_ERROR(file.ReadUncached(begin, static_cast<size_t>(size), bytes));
+  }
+  *window = {nullptr, MakeRef<Block>(std::move(memory), size, size + kSector), bytes, begin, first,
+             end};
+  return absl::OkStatus();
+}
+
+absl::Status BlockFile::Copy(size_t i, std::string_view block, Ref<Block>* owner) const {
+  auto memory = TryAllocate(block.size());
+  if (memory == nullptr) return NoMemoryFor(i, block.size());
+  block.copy(memory.get(), block.size());
+  *owner = MakeRef<Block>(std::move(memory), block.size(), block.size());
   return absl::OkStatus();
 }
 

@@ -27,6 +27,7 @@
 #include "base/ref_counted.h"
 #include "blocks/block_index.h"
 #include "blocks/block_source.h"
+#include "blocks/block_window.h"
 #include "blocks/file_dictionary.h"
 #include "blocks/stored_block.h"
 #include "cache/block.h"
@@ -74,6 +75,15 @@ class BlockFile {
   absl::Status ReadStored(size_t i, const CallLimits* limits, char* stored) const;
   // Reads block `i` by position: verified and decoded, in memory of its own. Counts as waiting.
   absl::Status Read(size_t i, const CallLimits* limits, Ref<Block>* owner);
+  // The same by RandomAccessFile::ReadUncached. A block that was not decoded is in memory of the
+  // thread until its next call, and then `*owner` is null.
+  absl::Status ReadUncached(size_t i, const CallLimits* limits, std::string_view* block,
+                            Ref<Block>* owner);
+  // Reads the stored bytes of the blocks from `first` to before `end` together, by
+  // RandomAccessFile::ReadUncached. They are not verified. Counts as waiting.
+  absl::Status ReadWindow(size_t first, size_t end, BlockWindow* window) const;
+  // Copies block `i`, which was read, into memory of its own.
+  absl::Status Copy(size_t i, std::string_view block, Ref<Block>* owner) const;
 
   absl::Status Damaged(size_t i, std::string_view what) const;
   absl::Status NoMemoryFor(size_t i, uint64_t size) const;

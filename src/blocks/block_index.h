@@ -94,6 +94,12 @@ class BlockIndex {
   }
   // The last key of block `i`. Costs an allocation.
   std::string LastKey(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
+  // Whether the last key of block `i` begins with `prefix`.
+  bool LastKeyBeginsWith(size_t i, std::string_view prefix) const {
+    return prefix_.starts_with(prefix.substr(0, prefix_.size())) &&
+           (prefix.size() <= prefix_.size() ||
+            KeyRest(i).starts_with(prefix.substr(prefix_.size())));
+  }
   // Whether the row in which block `i` ends also has entries in the next block.
   bool RowContinues(size_t i) const {
     return i / 64 < continued_rows_.size() && (continued_rows_[i / 64] >> (i % 64) & 1) != 0;

@@ -23,19 +23,19 @@ BlockReader::BlockReader(BlockSource source, const BlockIndex* index, MemoryBudg
 }
 
 absl::Status BlockReader::ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                                       std::string_view* block, Ref<Block>* owner,
+                                       RowInBlock* row, std::string_view* block, Ref<Block>* owner,
                                        BlockOrigin* origin) {
-  if (mapped_.has_value()) return mapped_->Read(i, settings, ahead, block, owner, origin);
+  if (mapped_.has_value()) return mapped_->Read(i, settings, ahead, row, block, owner, origin);
   if (loaded_.has_value()) return loaded_->Read(i, settings, block, owner, origin);
   return cached_->Read(i, settings, block, owner, origin);
 }
 
 absl::Status BlockReader::ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                                     std::string_view* block, Ref<Block>* owner) {
+                                     RowInBlock* row, std::string_view* block, Ref<Block>* owner) {
   BlockOrigin origin;
-  if (!settings.is_traced) return ReadUntraced(i, settings, ahead, block, owner, &origin);
+  if (!settings.is_traced) return ReadUntraced(i, settings, ahead, row, block, owner, &origin);
   const int64_t begin = NowNanos();
-  const absl::Status status = ReadUntraced(i, settings, ahead, block, owner, &origin);
+  const absl::Status status = ReadUntraced(i, settings, ahead, row, block, owner, &origin);
   // Null if a traced stream continues before the next row is requested.
   RequestTrace* const trace = CurrentTrace();
   if (trace == nullptr) return status;

@@ -61,11 +61,12 @@ class BlockReader {
   uint64_t loaded_bytes() const { return loaded_.has_value() ? loaded_->memory() : 0; }
 
   // Returns block `i`. `*owner` keeps its bytes in place; it is null if they live as long as this
-  // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null. The
-  // limits of the settings end waits for another thread that loads the blocks or the dictionary, or
+  // reader. `ahead` is that of a cursor that came from block i - 1 and continues, or null. `row` is
+  // null, or the only row of which the caller needs entries: a slice may be returned. The limits of
+  // the settings end waits for another thread that loads the blocks or the dictionary, or
   // opens the file again.
   absl::Status Read(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                    std::string_view* block, Ref<Block>* owner) {
+                    std::string_view* block, Ref<Block>* owner, RowInBlock* row = nullptr) {
     if (mapped_.has_value()) {
       if (!settings.verify_checksums && !settings.is_traced && mapped_->ReadInPlace(i, block))
           [[likely]] {
@@ -76,24 +77,26 @@ class BlockReader {
       *owner = {};
       return absl::OkStatus();
     }
-    return ReadSlowly(i, settings, ahead, block, owner);
+    return ReadSlowly(i, settings, ahead, row, block, owner);
   }
   // Begins to read block `i`, and the blocks behind it that begin within `bytes` of it, from the
   // disk, unless they are in memory, and does not wait. A Read of block `i` should follow. Advice:
   // errors are left to it. Returns where the requested blocks end, for ReadAhead::requested_end of
-  // the cursor that reads them, or 0.
-  size_t Request(size_t i, uint64_t bytes) {
+  // the cursor that reads them, or 0. `row_prefix`: that of the only row that is read, or empty.
+  size_t Request(size_t i, uint64_t bytes, std::string_view row_prefix = {}) {
     if (mapped_.has_value()) {
       // If this block and the next one are in memory, the others probably are. A look at each would
       // cost a scan of a few rows more than a twentieth.
       const bool is_alone = bytes == 0 || i + 1 == file_.index().size();
       if (mapped_->IsInPlace(i) && (is_alone || mapped_->IsInPlace(i + 1))) [[likely]]
         return 0;
-      return mapped_->Request(i, bytes);
+      return mapped_->Request(i, bytes, row_prefix);
     }
     if (!loaded_.has_value()) cached_->Request(i, bytes);
     return 0;
   }
+  // Whether a scan does better to say in ReadAhead::expected how much it reads than to request it.
+  bool ReadsWindows() const { return mapped_.has_value() && mapped_->ReadsWindows(); }
   // Prefetches the head of block `i` if it is likely to be returned in place.
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
     if (mapped_.has_value()) {
@@ -108,10 +111,11 @@ class BlockReader {
 
  private:
   // Also records the block in the thread's trace if the read is traced.
-  absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead,
+  absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead, RowInBlock* row,
                           std::string_view* block, Ref<Block>* owner);
   absl::Status ReadUntraced(size_t i, const ReadSettings& settings, ReadAhead* ahead,
-                            std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
+                            RowInBlock* row, std::string_view* block, Ref<Block>* owner,
+                            BlockOrigin* origin);
 
   BlockFile file_;
   // Of a file that is mapped, mapped_, and cached_ if some of its blocks may be compressed; of one

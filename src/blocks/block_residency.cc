@@ -16,6 +16,8 @@ BlockResidency::BlockResidency(const BlockFile* file, PageResidency* pages)
       known_(index_.size()),
       present_(index_.size()),
       requested_(index_.size()),
+      rounds_(std::make_unique<std::atomic<uint8_t>[]>(index_.size())),
+      last_past_(index_.size() + 1),
       epoch_(pages->epoch()) {}
 
 BlockResidency::~BlockResidency() { pages_->CountKnown(-static_cast<int64_t>(known_.Count())); }
@@ -57,11 +59,13 @@ void BlockResidency::WillNeed(Stretch blocks) const {
 
 void BlockResidency::MarkPresent(Stretch blocks) {
   int64_t fresh = 0;
+  int64_t seen = 0;
   for (size_t i = blocks.first; i < blocks.end; ++i) {
     fresh += known_.Set(i) ? 0 : 1;
-    present_.Set(i);
+    seen += present_.Set(i) ? 0 : 1;
   }
   if (fresh > 0) pages_->CountKnown(fresh);
+  if (seen > 0) pages_->CountSeen(seen);
 }
 
 absl::Status BlockResidency::Populate(Stretch blocks) {
@@ -124,7 +128,6 @@ size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched) {
   if (!is_known && trust_.is_trusted() && Shortcuts().Has(Shortcut::kResidencyTrust)) return 0;
   const bool are_resident = IsResident(blocks);
   if (are_resident || (with_others && IsResident(one))) {
-    if (is_known) pages_->CountFound();
     if (!is_known && are_resident) trust_.CountFound();
     const Stretch found = are_resident ? blocks : one;
     if (bytes == 0 && was_touched) {
@@ -146,14 +149,14 @@ size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched) {
   return blocks.end;
 }
 
-absl::Status BlockResidency::BringInRequested(size_t i, bool* by_position) {
-  const bool was_known = known_.Test(i);
-  if (pages_->is_scarce() && PrefersPosition()) {
+absl::Status BlockResidency::BringInRequested(size_t i, bool for_row, Way* way) {
+  const bool is_plentiful = pages_->is_plentiful();
+  if (for_row && !is_plentiful && PrefersPosition()) {
     if (!known_.Set(i)) pages_->CountKnown(1);
-    *by_position = true;
+    *way = Way::kPosition;
     return absl::OkStatus();
   }
-  const bool with_others = !was_known && pages_->is_plentiful();
+  const bool with_others = !known_.Test(i) && is_plentiful;
   if (with_others && ReadFromDisk(StretchAround(i)).ok()) return absl::OkStatus();
   return AwaitRequested({i, i + 1});
 }
@@ -162,21 +165,51 @@ bool BlockResidency::PrefersPosition() const {
   return Shortcuts().Has(Shortcut::kPastMapping) && file_.ReadsByPosition();
 }
 
-absl::Status BlockResidency::BringIn(size_t i, bool was_touched, ReadAhead* ahead,
-                                     bool* by_position) {
+bool BlockResidency::NotePast(size_t i) {
+  const uint8_t round = pages_->round();
+  const uint8_t last = rounds_[i].exchange(round, std::memory_order_relaxed);
+  return last == round || last == PageResidency::RoundBefore(round);
+}
+
+bool BlockResidency::IsReadPast(size_t i) {
+  if (!Shortcuts().Has(Shortcut::kPastMapping) || !file_.ReadsUncached()) return false;
+  // Rows that are read in order: each block would be read once for each of its rows.
+  const size_t before = last_past_.exchange(i, std::memory_order_relaxed);
+  if (i - before <= 1 || before - i == 1) return false;
+  if (NotePast(i)) return false;
+  pages_->CountPast(1);
+  return true;
+}
+
+bool BlockResidency::ReadsWindows() const {
+  return !pages_->is_plentiful() && Shortcuts().Has(Shortcut::kPastMapping) &&
+         file_.ReadsUncached();
+}
+
+bool BlockResidency::AreReadPast(Stretch blocks) {
+  if (!ReadsWindows()) return false;
+  const bool was_lately = NotePast(blocks.first);
+  for (size_t i = blocks.first + 1; i < blocks.end; ++i) NotePast(i);
+  if (was_lately) return false;
+  pages_->CountPast(static_cast<int64_t>(blocks.end - blocks.first));
+  return true;
+}
+
+absl::Status BlockResidency::BringIn(size_t i, bool was_touched, bool for_row, ReadAhead* ahead,
+                                     Way* way) {
   FollowEpoch();
-  *by_position = false;
+  *way = Way::kMapping;
   if (present_.Test(i)) {
     pages_->CountTouch();
     return absl::OkStatus();
   }
-  if (requested_.Clear(i)) return BringInRequested(i, by_position);
-  if (ahead == nullptr) return BringInAlone(i, was_touched, by_position);
+  if (requested_.Clear(i)) return BringInRequested(i, for_row, way);
+  if (ahead == nullptr) return BringInAlone(i, was_touched, for_row, way);
   // An error of a range is not an error of this block.
-  return BringInAhead(i, ahead, by_position).ok() ? absl::OkStatus() : ReadFromDisk({i, i + 1});
+  return BringInAhead(i, ahead, way).ok() ? absl::OkStatus() : ReadFromDisk({i, i + 1});
 }
 
-absl::Status BlockResidency::BringInAlone(size_t i, bool was_touched, bool* by_position) {
+absl::Status BlockResidency::BringInAlone(size_t i, bool was_touched, bool for_row, Way* way) {
   const Stretch one{i, i + 1};
   const bool is_known = known_.Test(i);
   const bool with_others = !is_known && pages_->is_plentiful();
@@ -184,9 +217,12 @@ absl::Status BlockResidency::BringInAlone(size_t i, bool was_touched, bool* by_p
   // A system call for each block would take longer than the work it does.
   if (with_others && PopulateIfResident(around)) return absl::OkStatus();
   if (IsResident(one)) {
-    if (is_known) pages_->CountFound();
     if (!was_touched) return Populate(one);
     MarkPresent(one);  // it was populated once
+    return absl::OkStatus();
+  }
+  if (for_row && !with_others && IsReadPast(i)) {
+    *way = Way::kUncached;
     return absl::OkStatus();
   }
   is_known ? pages_->CountMissing() : pages_->CountFirstRead();
@@ -194,13 +230,7 @@ absl::Status BlockResidency::BringInAlone(size_t i, bool was_touched, bool* by_p
     CheckSample(i);
     if (ReadFromDisk(around).ok()) return absl::OkStatus();
   }
-  if (!pages_->is_scarce() || !PrefersPosition()) return ReadFromDisk(one);
-  // This requests the block and no more. A read by position of a page that follows many pages in
-  // memory makes the kernel read ahead as many.
-  WillNeed(one);
-  if (!known_.Set(i)) pages_->CountKnown(1);
-  *by_position = true;
-  return absl::OkStatus();
+  return ReadFromDisk(one);
 }
 
 void BlockResidency::CheckSample(size_t next) {
@@ -208,38 +238,41 @@ void BlockResidency::CheckSample(size_t next) {
   if (i != BlockBits::kNone && !IsResident({i, i + 1})) pages_->CountSampleMissing();
 }
 
-absl::Status BlockResidency::BringInAhead(size_t i, ReadAhead* ahead, bool* by_position) {
+absl::Status BlockResidency::BringInAhead(size_t i, ReadAhead* ahead, Way* way) {
   constexpr uint64_t kSmallest = 48 << 10;
   constexpr uint64_t kLargest = 256 << 10;
   constexpr uint64_t kFar = 1 << 20;
   if (i < ahead->position_end) {
-    *by_position = true;
+    *way = Way::kPosition;
     return absl::OkStatus();
   }
   if (std::exchange(ahead->position_end, 0) > 0) ahead->is_missing = false;  // check again
   if (i < ahead->requested_end) {
     const Stretch part{i, std::min(ahead->requested_end, StretchFrom(i, kLargest).end)};
-    if (!pages_->is_scarce() || !PrefersPosition()) return AwaitRequested(part);
-    ahead->position_end = ahead->requested_end;
-    *by_position = true;
-    return absl::OkStatus();
+    ahead->from_disk += WithRange(part, [](uint64_t, uint64_t length) { return length; });
+    return AwaitRequested(part);
   }
   const bool is_first = ahead->window == 0;
-  ahead->window = std::clamp(2 * ahead->window, kSmallest, kLargest);
+  const uint64_t expected = std::exchange(ahead->expected, 0);
+  ahead->window = expected > 0 ? std::min(expected, kLargest)
+                               : std::clamp(2 * ahead->window, kSmallest, kLargest);
   const Stretch window = StretchFrom(i, ahead->window);
   if (!ahead->is_missing && PopulateIfResident(window)) return absl::OkStatus();
-  if (is_first) {
-    known_.Test(i) ? pages_->CountMissing() : pages_->CountFirstRead();
-  }
   ahead->is_missing = true;
   ahead->from_disk += ahead->window;
   // A short scan reads little more than it returns. For a long scan the kernel reads ahead.
-  const bool is_far = ahead->from_disk > kFar;
-  if (!(is_far || pages_->is_scarce()) || !PrefersPosition()) return ReadFromDisk(window);
-  if (!is_far) WillNeed(window);
-  ahead->position_end = is_far ? EndOfMissing(window.end) : window.end;
-  *by_position = true;
-  return absl::OkStatus();
+  if (ahead->from_disk > kFar && PrefersPosition()) {
+    ahead->position_end = EndOfMissing(window.end);
+    *way = Way::kPosition;
+    return absl::OkStatus();
+  }
+  if (AreReadPast(window)) {
+    ahead->window_end = window.end;
+    *way = Way::kWindow;
+    return absl::OkStatus();
+  }
+  if (is_first) known_.Test(i) ? pages_->CountMissing() : pages_->CountFirstRead();
+  return ReadFromDisk(window);
 }
 
 // This checks before the scan reads by position. A later check would also find what the kernel has

@@ -1,5 +1,8 @@
 #include "blocks/mapped_blocks.h"
 
+#include <memory>
+#include <utility>
+
 #include "base/status.h"
 
 namespace bigtable {
@@ -13,9 +16,11 @@ MappedBlocks::MappedBlocks(BlockFile* file, CachedBlocks* cache, MemoryBudget* b
       epoch_(pages->epoch()),
       file_(file),
       cache_(cache),
+      budget_(budget),
       verified_(index_.size()),
       raw_(index_.size()),
       residency_(file, pages),
+      cold_rows_(budget),
       charge_(budget, MemoryBudget::Use::kIndexes) {
   charge_.Set(in_place_.memory() + verified_.memory() + raw_.memory() + residency_.memory());
 }
@@ -30,13 +35,26 @@ void MappedBlocks::FollowEpoch() {
 }
 
 absl::Status MappedBlocks::Read(size_t i, const ReadSettings& settings,
-                                BlockResidency::ReadAhead* ahead, std::string_view* block,
-                                Ref<Block>* owner, BlockOrigin* origin) {
+                                BlockResidency::ReadAhead* ahead, RowInBlock* row,
+                                std::string_view* block, Ref<Block>* owner, BlockOrigin* origin) {
+  if (row != nullptr) {
+    *owner = cold_rows_.Find(row->prefix);
+    row->is_slice = static_cast<bool>(*owner);
+    if (row->is_slice) {
+      *origin = BlockOrigin::kCacheHit;
+      *block = (*owner)->data();
+      return absl::OkStatus();
+    }
+  }
+  if (ahead != nullptr && ahead->blocks.Has(i)) {
+    *origin = cache_ == nullptr ? BlockOrigin::kFirstTouch : BlockOrigin::kCacheMiss;
+    return ReadFromWindow(i, ahead->blocks, settings.limits, block, owner);
+  }
   // Only compressed blocks are cached. Whether a block is one is known once it was verified.
   const bool is_cached = cache_ != nullptr && !raw_.Test(i);
   if (!is_cached) {
     *origin = verified_.Test(i) ? BlockOrigin::kInPlace : BlockOrigin::kFirstTouch;
-    return ReadPastCache(i, settings, ahead, block, owner, origin);
+    return ReadPastCache(i, settings, ahead, row, block, owner, origin);
   }
   *owner = cache_->Find(i);
   if (*owner) {
@@ -45,28 +63,38 @@ absl::Status MappedBlocks::Read(size_t i, const ReadSettings& settings,
     return absl::OkStatus();
   }
   *origin = BlockOrigin::kCacheMiss;
-  BT_RETURN_IF_ERROR(ReadPastCache(i, settings, ahead, block, owner, origin));
-  if (*owner) cache_->Add(i, settings, *owner);
+  BT_RETURN_IF_ERROR(ReadPastCache(i, settings, ahead, row, block, owner, origin));
+  // What was read past the mapping has memory of another size.
+  const bool is_part =
+      (row != nullptr && row->is_slice) || (ahead != nullptr && ahead->blocks.Has(i));
+  if (*owner && !is_part) cache_->Add(i, settings, *owner);
   return absl::OkStatus();
 }
 
-size_t MappedBlocks::Request(size_t i, uint64_t bytes) {
+size_t MappedBlocks::Request(size_t i, uint64_t bytes, std::string_view row_prefix) {
+  if (!row_prefix.empty() && cold_rows_.Has(row_prefix)) return 0;
   if (cache_ != nullptr && bytes == 0 && !raw_.Test(i) && cache_->Has(i)) return 0;
   FollowEpoch();
   return residency_.Request(i, bytes, verified_.Test(i));
 }
 
 absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
-                                         BlockResidency::ReadAhead* ahead, std::string_view* block,
-                                         Ref<Block>* owner, BlockOrigin* origin) {
+                                         BlockResidency::ReadAhead* ahead, RowInBlock* row,
+                                         std::string_view* block, Ref<Block>* owner,
+                                         BlockOrigin* origin) {
   FollowEpoch();
-  bool by_position;
-  BT_RETURN_IF_ERROR(residency_.BringIn(i, verified_.Test(i), ahead, &by_position));
-  if (by_position) {
+  BlockResidency::Way way;
+  BT_RETURN_IF_ERROR(residency_.BringIn(i, verified_.Test(i), row != nullptr, ahead, &way));
+  if (way == BlockResidency::Way::kWindow) {
+    if (ReadWindow(i, ahead)) {
+      if (*origin == BlockOrigin::kInPlace) *origin = BlockOrigin::kFirstTouch;
+      return ReadFromWindow(i, ahead->blocks, settings.limits, block, owner);
+    }
+    BT_RETURN_IF_ERROR(residency_.BringIn(i, verified_.Test(i), false, nullptr, &way));
+  }
+  if (way != BlockResidency::Way::kMapping) {
     if (*origin == BlockOrigin::kInPlace) *origin = BlockOrigin::kFirstTouch;
-    BT_RETURN_IF_ERROR(file_->Read(i, settings.limits, owner));
-    *block = (*owner)->data();
-    return absl::OkStatus();
+    return ReadAside(i, settings, way, row, block, owner);
   }
   BT_RETURN_IF_ERROR(Verify(i, settings.verify_checksums));
   const BlockHandle handle = index_.handle(i);
@@ -78,6 +106,53 @@ absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
     return absl::OkStatus();
   }
   BT_RETURN_IF_ERROR(file_->Decode(i, stored, settings.limits, owner));
+  *block = (*owner)->data();
+  return absl::OkStatus();
+}
+
+// Many streams that wait for their readers hold no more than a part of the budget.
+bool MappedBlocks::ReadWindow(size_t i, BlockResidency::ReadAhead* ahead) const {
+  constexpr uint64_t kPartForWindows = 8;
+  ahead->blocks = {};
+  if (budget_->used(MemoryBudget::Use::kReads) > budget_->limit() / kPartForWindows) return false;
+  if (!file_->ReadWindow(i, ahead->window_end, &ahead->blocks).ok()) return false;
+  ahead->blocks.charge = std::make_unique<BudgetCharge>(budget_, MemoryBudget::Use::kReads);
+  ahead->blocks.charge->Set(ahead->blocks.memory->charge());
+  return true;
+}
+
+absl::Status MappedBlocks::ReadFromWindow(size_t i, const BlockWindow& window,
+                                          const CallLimits* limits, std::string_view* block,
+                                          Ref<Block>* owner) {
+  const BlockHandle handle = index_.handle(i);
+  const char* const stored = window.At(handle.offset);
+  BT_RETURN_IF_ERROR(file_->Verify(i, stored));
+  if (file_->IsRaw(i, stored)) {
+    *owner = window.memory;
+    *block = {stored, handle.size};
+    return absl::OkStatus();
+  }
+  BT_RETURN_IF_ERROR(file_->Decode(i, stored, limits, owner));
+  *block = (*owner)->data();
+  return absl::OkStatus();
+}
+
+absl::Status MappedBlocks::ReadAside(size_t i, const ReadSettings& settings,
+                                     BlockResidency::Way way, RowInBlock* row,
+                                     std::string_view* block, Ref<Block>* owner) {
+  if (way == BlockResidency::Way::kUncached) {
+    BT_RETURN_IF_ERROR(file_->ReadUncached(i, settings.limits, block, owner));
+  } else {
+    BT_RETURN_IF_ERROR(file_->Read(i, settings.limits, owner));
+    *block = (*owner)->data();
+  }
+  if (row != nullptr) {
+    if (Ref<Block> slice = cold_rows_.Add(row->prefix, settings, *block)) {
+      *owner = std::move(slice);
+      row->is_slice = true;
+    }
+  }
+  if (!*owner) BT_RETURN_IF_ERROR(file_->Copy(i, *block, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
 }

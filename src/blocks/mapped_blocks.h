@@ -34,6 +34,7 @@
 #include "blocks/block_index.h"
 #include "blocks/block_residency.h"
 #include "blocks/cached_blocks.h"
+#include "blocks/cold_rows.h"
 #include "blocks/page_residency.h"
 #include "blocks/read_settings.h"
 #include "cache/block.h"
@@ -52,10 +53,8 @@ class MappedBlocks {
   // Returns false if the block is not known to be in memory, verified and not compressed; then Read
   // reads it.
   bool ReadInPlace(size_t i, std::string_view* block) {
-    if (!in_place_.Test(i) || epoch_.load(std::memory_order_relaxed) != pages_->epoch())
-        [[unlikely]] {
+    if (!IsInPlace(i)) [[unlikely]]
       return false;
-    }
     pages_->CountTouch();
     const BlockHandle handle = index_.handle(i);
     *block = {mapping_ + handle.offset, handle.size};
@@ -63,13 +62,16 @@ class MappedBlocks {
   }
   // `ahead`: see BlockResidency::BringIn. `*owner` becomes null if the block is returned in place.
   absl::Status Read(size_t i, const ReadSettings& settings, BlockResidency::ReadAhead* ahead,
-                    std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
+                    RowInBlock* row, std::string_view* block, Ref<Block>* owner,
+                    BlockOrigin* origin);
   // Whether ReadInPlace would return it.
   bool IsInPlace(size_t i) const {
     return in_place_.Test(i) && epoch_.load(std::memory_order_relaxed) == pages_->epoch();
   }
+  // BlockResidency::ReadsWindows.
+  bool ReadsWindows() const { return residency_.ReadsWindows(); }
   // BlockReader::Request.
-  size_t Request(size_t i, uint64_t bytes);
+  size_t Request(size_t i, uint64_t bytes, std::string_view row_prefix);
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
     bigtable::Prefetch({mapping_ + index_.handle(i).offset, kPrefetchedHead});
   }
@@ -78,8 +80,17 @@ class MappedBlocks {
   // Clears in_place_ if it is of an earlier epoch.
   void FollowEpoch();
   absl::Status ReadPastCache(size_t i, const ReadSettings& settings,
-                             BlockResidency::ReadAhead* ahead, std::string_view* block,
-                             Ref<Block>* owner, BlockOrigin* origin);
+                             BlockResidency::ReadAhead* ahead, RowInBlock* row,
+                             std::string_view* block, Ref<Block>* owner, BlockOrigin* origin);
+  // Reads the window that begins with block `i`. False: there is too much memory in windows, or an
+  // error, which is not one of this block.
+  bool ReadWindow(size_t i, BlockResidency::ReadAhead* ahead) const;
+  // Block `i` of a window that was read.
+  absl::Status ReadFromWindow(size_t i, const BlockWindow& window, const CallLimits* limits,
+                              std::string_view* block, Ref<Block>* owner);
+  // Reads block `i` past the mapping.
+  absl::Status ReadAside(size_t i, const ReadSettings& settings, BlockResidency::Way way,
+                         RowInBlock* row, std::string_view* block, Ref<Block>* owner);
   absl::Status Verify(size_t i, bool again);
 
   // Those that ReadInPlace reads are adjacent.
@@ -90,9 +101,11 @@ class MappedBlocks {
   std::atomic<uint32_t> epoch_;
   BlockFile* const file_;
   CachedBlocks* const cache_;
+  MemoryBudget* const budget_;
   BlockBits verified_;  // was populated once, and its checksum was verified
   BlockBits raw_;       // verified_, and it is not compressed
   BlockResidency residency_;
+  ColdRows cold_rows_;
   BudgetCharge charge_;  // for the bits
 };
 

@@ -1,5 +1,6 @@
 #include "blocks/page_residency.h"
 
+#include <algorithm>
 #include <sys/resource.h>
 
 namespace bigtable {
@@ -20,6 +21,11 @@ int64_t PageResidency::MajorFaultsOfThread() {
   return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_majflt : 0;
 }
 
+// An earlier object may have had the same address.
+PageResidency::PageResidency(FaultCounter faults) : faults_(faults) {
+  if (counted.residency == this) counted = {};
+}
+
 PageResidency* PageResidency::OfProcess() {
   static PageResidency* const residency = new PageResidency();
   return residency;
@@ -32,6 +38,14 @@ void PageResidency::CountMissing() {
 
 void PageResidency::CountSampleMissing() {
   if (samples_missing_.fetch_add(1, std::memory_order_relaxed) + 1 >= kManySamples) BeginEpoch();
+}
+
+void PageResidency::CountPast(int64_t blocks) {
+  const int64_t past = past_.fetch_add(blocks, std::memory_order_relaxed) + blocks;
+  if (past < std::max(InMemory() / kPartOfRound, kShortestRound)) return;
+  past_.store(0, std::memory_order_relaxed);
+  const uint8_t round = round_.load(std::memory_order_relaxed);
+  round_.store(round < kRounds ? round + 1 : 1, std::memory_order_relaxed);
 }
 
 PageResidency::Reading::Reading(const PageResidency* residency)
@@ -61,15 +75,11 @@ void PageResidency::CountFaults() {
 void PageResidency::AddMissing(int64_t n) {
   const int64_t missing = missing_.fetch_add(n, std::memory_order_relaxed) + n;
   if (missing < kFewestMissing) return;
-  const int64_t found = found_.load(std::memory_order_relaxed);
-  const int64_t known = known_.load(std::memory_order_relaxed);
-  const double in_memory = static_cast<double>(known) * static_cast<double>(found) /
-                           static_cast<double>(found + missing);
-  if (static_cast<double>(missing * kTrustedPart) >= in_memory) BeginEpoch();
+  if (missing * kTrustedPart >= InMemory()) BeginEpoch();
 }
 
 void PageResidency::BeginEpoch() {
-  found_.store(0, std::memory_order_relaxed);
+  seen_before_.store(seen_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   missing_.store(0, std::memory_order_relaxed);
   samples_missing_.store(0, std::memory_order_relaxed);
   reads_.store(0, std::memory_order_relaxed);

@@ -21,6 +21,7 @@
 #ifndef BIGTABLE_BLOCKS_PAGE_RESIDENCY_H_
 #define BIGTABLE_BLOCKS_PAGE_RESIDENCY_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -32,7 +33,7 @@ class PageResidency {
   using FaultCounter = int64_t (*)();
   static int64_t MajorFaultsOfThread();
 
-  explicit PageResidency(FaultCounter faults = &MajorFaultsOfThread) : faults_(faults) {}
+  explicit PageResidency(FaultCounter faults = &MajorFaultsOfThread);
   PageResidency(const PageResidency&) = delete;
   PageResidency& operator=(const PageResidency&) = delete;
 
@@ -48,12 +49,10 @@ class PageResidency {
     return epoch() == 0 ||
            reads_.load(std::memory_order_relaxed) > known_.load(std::memory_order_relaxed);
   }
-  // Whether a block that is read from the disk will probably be dropped before it is needed again:
-  // memory is not plentiful, and in this epoch more blocks were read than were found in memory.
-  bool is_scarce() const {
-    return !is_plentiful() &&
-           reads_.load(std::memory_order_relaxed) > found_.load(std::memory_order_relaxed);
-  }
+  // The present round of reads past the memory of the system, which is never 0, and the one before.
+  // A round is a quarter as many such reads as there are blocks in memory.
+  uint8_t round() const { return round_.load(std::memory_order_relaxed); }
+  static uint8_t RoundBefore(uint8_t round) { return round > 1 ? round - 1 : kRounds; }
 
   // Counts a touch of a block that was seen in memory in this epoch.
   void CountTouch() {
@@ -61,14 +60,17 @@ class PageResidency {
       CountFaults();
   }
 
-  // A block that had been in memory was queried and found, or was missing and is being read.
-  void CountFound() { found_.fetch_add(1, std::memory_order_relaxed); }
+  // A block that had been in memory is missing, and is being read into memory.
   void CountMissing();
-  // A block that had not been in memory before is being read.
+  // The same for a block that had not been in memory before.
   void CountFirstRead() { reads_.fetch_add(1, std::memory_order_relaxed); }
   // A randomly sampled block that had been in memory is missing. Where memory is plentiful each
   // disk read brings many blocks, so this must be detected soon.
   void CountSampleMissing();
+  // Blocks are being read past the memory of the system.
+  void CountPast(int64_t blocks);
+  // So many blocks were seen in memory for the first time in this epoch.
+  void CountSeen(int64_t blocks) { seen_.fetch_add(blocks, std::memory_order_relaxed); }
   // So many more blocks have been in memory; negative when a file is closed.
   void CountKnown(int64_t blocks) { known_.fetch_add(blocks, std::memory_order_relaxed); }
 
@@ -96,10 +98,18 @@ class PageResidency {
   static constexpr int64_t kFewestMissing = 64;
   static constexpr int64_t kTrustedPart = 32;
   static constexpr int64_t kManySamples = 4;
+  static constexpr int64_t kPartOfRound = 4;
+  static constexpr int64_t kShortestRound = 4096;
+  static constexpr uint8_t kRounds = 255;  // then they begin again
 
   // Called after kTouchesOfSample touches of a thread: counts the page faults among them.
   void CountFaults();
   void AddMissing(int64_t n);
+  // About how many blocks are in memory.
+  int64_t InMemory() const {
+    return std::max(seen_.load(std::memory_order_relaxed),
+                    seen_before_.load(std::memory_order_relaxed));
+  }
   void BeginEpoch();
 
   // Statically allocated for each thread, so that access needs no call in a shared library.
@@ -111,10 +121,13 @@ class PageResidency {
   std::atomic<int64_t> known_{0};
 
   // On a cache line of their own: those above are read at each touch.
-  alignas(64) std::atomic<int64_t> found_{0};  // of this epoch
-  std::atomic<int64_t> missing_{0};
+  alignas(64) std::atomic<int64_t> missing_{0};  // of this epoch
   std::atomic<int64_t> samples_missing_{0};
   std::atomic<int64_t> reads_{0};
+  std::atomic<int64_t> seen_{0};         // of this epoch
+  std::atomic<int64_t> seen_before_{0};  // of the one before
+  std::atomic<int64_t> past_{0};         // of this round
+  std::atomic<uint8_t> round_{1};
 };
 
 }  // namespace bigtable

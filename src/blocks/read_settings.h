@@ -9,6 +9,13 @@ namespace bigtable {
 
 struct CallLimits;
 
+// The row for which a block is read, by a reader that needs nothing else of it.
+struct RowInBlock {
+  std::string_view prefix;  // base/entry_key.h
+  // Set by the read: what was returned is not the block, but one with the entries of the row alone.
+  bool is_slice = false;
+};
+
 struct ReadSettings {
   // Verify the checksum whenever a block is taken from the file or the mapping, even if it was
   // verified before. False: a mapped block is verified on the first touch after the file was

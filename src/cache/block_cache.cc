@@ -23,11 +23,12 @@ constexpr uint64_t kMostShards = 64;
 constexpr uint64_t kFloorPart = 16;
 // The fraction of a shard for the small queue, whose blocks were not requested again yet.
 constexpr uint64_t kSmallPart = 10;
-// There is one ghost, the hash of a key that has left the small queue, for this many bytes.
-constexpr uint64_t kBytesPerGhost = 8 << 10;
+// There is one ghost, a part of the hash of a key that has left the small queue, for this many
+// bytes: about as many as entries.
+constexpr uint64_t kBytesPerGhost = 1 << 10;
 constexpr uint8_t kMostHits = 3;
-// Memory of an entry besides its block: two pointers of the list, a slot of the hash table.
-constexpr size_t kEntryOverhead = 64;
+// Memory of an entry besides its block: a node of the list, a slot of the hash table.
+constexpr size_t kEntryOverhead = 112;
 
 size_t ShardBits(uint64_t limit) {
   return static_cast<size_t>(
@@ -38,7 +39,7 @@ size_t ShardBits(uint64_t limit) {
 
 // Invariant: bytes_ is the charge of both lists and small_bytes_ that of the small one; index_ has
 // all their entries; the budget is charged with bytes_. (Not with the ghosts, which take a
-// thousandth of the limit.)
+// 250th of the limit.)
 class alignas(64) BlockCache::Shard {
  public:
   void Init(MemoryBudget* budget, size_t ghosts) {
@@ -90,9 +91,7 @@ class alignas(64) BlockCache::Shard {
     }
     if (charge > capacity) return;
     EvictTo(capacity - charge, capacity, &evicted);
-    uint64_t& ghost = GhostOf(hash);
-    const bool returns = ghost == hash;
-    if (returns) ghost = 0;
+    const bool returns = TakeGhost(hash);
     List& list = returns ? main_ : small_;
     list.push_back({key, std::move(block), charge, hash, 0, !returns});
     index_.emplace(key, std::prev(list.end()));
@@ -154,8 +153,17 @@ class alignas(64) BlockCache::Shard {
     BudgetAccess::Charge(*budget_, MemoryBudget::Use::kBlockCache, bytes);
   }
 
-  uint64_t& GhostOf(size_t hash) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  // Its place depends on the lower bits of the hash, and it is the upper ones; 0 is none.
+  static uint32_t GhostOf(size_t hash) { return static_cast<uint32_t>(uint64_t{hash} >> 32) | 1; }
+  uint32_t& PlaceOfGhost(size_t hash) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return ghosts_[hash % ghosts_.size()];
+  }
+  // Whether the key has left the small queue a short while ago; only once.
+  bool TakeGhost(size_t hash) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    uint32_t& ghost = PlaceOfGhost(hash);
+    if (ghost != GhostOf(hash)) return false;
+    ghost = 0;
+    return true;
   }
 
   void Evict(List* list, List::iterator at, List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -187,7 +195,7 @@ class alignas(64) BlockCache::Shard {
       main_.splice(main_.end(), small_, oldest);
       return;
     }
-    GhostOf(oldest->hash) = oldest->hash;
+    PlaceOfGhost(oldest->hash) = GhostOf(oldest->hash);
     Evict(&small_, oldest, evicted);
   }
 
@@ -211,7 +219,7 @@ class alignas(64) BlockCache::Shard {
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t small_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   // By hash; a newer one replaces an older one.
-  std::vector<uint64_t> ghosts_ ABSL_GUARDED_BY(mutex_);
+  std::vector<uint32_t> ghosts_ ABSL_GUARDED_BY(mutex_);
   uint64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t misses_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -1,8 +1,10 @@
 #include "filesystem/posix_files.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <optional>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -143,12 +145,24 @@ int MostMappings(const MappedFiles& mapped) {
   return static_cast<int>(std::min<rlim_t>(descriptors.rlim_cur / 4, mapped.most));
 }
 
-// Few are enough: opening a file again costs little compared with a read from the disk.
+// Opening a file again costs a tenth of a read from the disk.
 size_t MostReopened() {
-  constexpr rlim_t kMost = 128;
+  constexpr rlim_t kMost = 1024;
   struct rlimit descriptors;
   if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return 1;
   return static_cast<size_t>(std::clamp<rlim_t>(descriptors.rlim_cur / 8, 1, kMost));
+}
+
+// Memory of the calling thread for reads past the system's memory, at a page's boundary.
+constexpr size_t kUncachedBuffer = 64 << 10;
+
+char* UncachedBuffer() {
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  static thread_local const std::unique_ptr<char, Free> buffer(
+      static_cast<char*>(std::aligned_alloc(4096, kUncachedBuffer)));
+  return buffer.get();
 }
 
 class PosixRandomAccessFile final : public RandomAccessFile {
@@ -165,6 +179,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   ~PosixRandomAccessFile() override {
     if (mapping_ == nullptr) return;
     mapped_->reopened.Remove(&reopened_);
+    mapped_->reopened.Remove(&uncached_);
     ::munmap(mapping_, static_cast<size_t>(size_));
     mapped_->now.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -220,7 +235,40 @@ class PosixRandomAccessFile final : public RandomAccessFile {
         Cat(PosixError(path_, Cat("madvise at ", offset), error).message()));
   }
 
-  bool ReadsByPosition() const override { return fd_.is_open() || Reopen() != nullptr; }
+  bool ReadsByPosition() const override {
+    return fd_.is_open() || Reopen(&reopened_, 0) != nullptr;
+  }
+
+  absl::Status ReadUncached(uint64_t offset, size_t n, char* buffer) const override {
+    const auto fd = mapping_ == nullptr ? nullptr : uncached_.Find();
+    while (fd != nullptr && n > 0 && Contains(offset, n)) {
+      const uint64_t sector = sector_.load(std::memory_order_relaxed);
+      if (sector == 0) break;
+      const uint64_t begin = offset / sector * sector;
+      const uint64_t end = (offset + n + sector - 1) / sector * sector;
+      const bool is_whole =
+          begin == offset && end == offset + n && reinterpret_cast<uintptr_t>(buffer) % sector == 0;
+      char* memory = buffer;
+      if (!is_whole) memory = end - begin <= kUncachedBuffer ? UncachedBuffer() : nullptr;
+      if (memory == nullptr) break;
+      const ssize_t got = RetryInterrupted([&] {
+        return ::pread(fd->get(), memory, static_cast<size_t>(end - begin),
+                       static_cast<off_t>(begin));
+      });
+      if (got < 0 && errno == EINVAL) {  // its sectors are larger, or it cannot be read so
+        sector_.store(sector < kLargestSector ? kLargestSector : 0, std::memory_order_relaxed);
+        continue;
+      }
+      if (got < 0 || static_cast<uint64_t>(got) < offset + n - begin) break;
+      if (!is_whole) std::memcpy(buffer, memory + (offset - begin), n);
+      return absl::OkStatus();
+    }
+    return Read(offset, n, buffer);  // it also reports errors
+  }
+  bool ReadsUncached() const override {
+    return mapping_ != nullptr && sector_.load(std::memory_order_relaxed) != 0 &&
+           Reopen(&uncached_, O_DIRECT) != nullptr;
+  }
 
   void WillNeed(uint64_t offset, size_t n) const override {
     if (n == 0 || !Contains(offset, n)) return;
@@ -263,23 +311,27 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return result == 0 ? 0 : errno;
   }
 
-  // Null if it cannot be opened: its name may be gone or may name another file.
-  std::shared_ptr<const Fd> Reopen() const {
-    if (auto fd = reopened_.Find()) return fd;
-    absl::StatusOr<Fd> fd = OpenFd(path_, O_RDONLY | O_NONBLOCK);
+  // Null if it cannot be opened: its name may be gone or may name another file, or the file system
+  // does not know the flags.
+  std::shared_ptr<const Fd> Reopen(ReopenedFiles::Entry* entry, int flags) const {
+    if (auto fd = entry->Find()) return fd;
+    absl::StatusOr<Fd> fd = OpenFd(path_, O_RDONLY | O_NONBLOCK | flags);
+    if (!fd.ok() && absl::IsInvalidArgument(fd.status())) {
+      sector_.store(0, std::memory_order_relaxed);
+    }
     struct stat info;
     if (!fd.ok() || ::fstat(fd->get(), &info) != 0 || info.st_dev != device_ ||
         info.st_ino != inode_) {
       return nullptr;
     }
     auto shared = std::make_shared<const Fd>(*std::move(fd));
-    mapped_->reopened.Add(&reopened_, shared, MostReopened());
+    mapped_->reopened.Add(entry, shared, MostReopened());
     return shared;
   }
 
   absl::Status PopulateByReading(uint64_t offset, size_t n) const {
     if (fd_.is_open()) return ReadThrough(fd_, offset, n);
-    const std::shared_ptr<const Fd> fd = Reopen();
+    const std::shared_ptr<const Fd> fd = Reopen(&reopened_, 0);
     // Without a descriptor, only the error of the advice is known.
     return fd == nullptr ? absl::OkStatus() : ReadThrough(*fd, offset, n);
   }
@@ -303,7 +355,13 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   const bool sees_residency_;
   void* mapping_ = nullptr;
   MappedFiles* mapped_ = nullptr;
-  mutable ReopenedFiles::Entry reopened_;  // once it is mapped
+  // Once it is mapped; and what ReadUncached reads a multiple of, 0 if the file system cannot do
+  // it.
+  static constexpr uint32_t kSmallestSector = 512;
+  static constexpr uint32_t kLargestSector = 4096;
+  mutable ReopenedFiles::Entry reopened_;
+  mutable ReopenedFiles::Entry uncached_;
+  mutable std::atomic<uint32_t> sector_{kSmallestSector};
 };
 
 }  // namespace

@@ -4,9 +4,10 @@
 // Invariants: when Append returns OK, the operating system has the bytes (there is no buffer here:
 // SSTable writers append whole blocks). A file whose Append or Sync failed never returns OK again.
 // At most MappedFiles::most files are mapped at a time. A mapped file holds no descriptor, except
-// files that were lately read by position: at most an eighth of the descriptors that the process
-// may have, and at most 128. (Before Linux 5.14 each mapped file holds a descriptor, and at most a
-// quarter of the descriptors that the process may have are used for that.)
+// files that were lately read past the mapping, one for each of the two ways: at most an eighth of
+// the descriptors that the process may have, and at most 1,024. (Before Linux 5.14 each mapped file
+// holds a descriptor, and at most a quarter of the descriptors that the process may have are used
+// for that.)
 #ifndef BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 #define BIGTABLE_FILESYSTEM_POSIX_FILES_H_
 

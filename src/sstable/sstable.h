@@ -144,7 +144,7 @@ class SSTable final : public RefCounted {
     const size_t block = location != nullptr ? location->block : index_.Find(row_prefix);
     if (block >= index_.size()) return;
     blocks_->Prefetch(block);
-    blocks_->Request(block, 0);
+    blocks_->Request(block, 0, row_prefix);
   }
   // Prefetch what LookUpRow or MayContainColumn reads, if it is open.
   BIGTABLE_ONLY_PREFETCHES void PrefetchRow(uint64_t row_hash) const {

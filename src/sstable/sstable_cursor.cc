@@ -23,11 +23,12 @@ void SSTableCursor::Reset() {
 }
 
 // The current block is not read again, unless checksums are to be verified each time.
-bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead) {
+bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead, RowInBlock* row) {
   if (block == index_ && !settings_.verify_checksums) return true;
   std::string_view bytes;
   index_ = kNoBlock;
-  absl::Status status = table_->blocks_->Read(block, settings_, ahead, &bytes, &owner_);
+  is_slice_ = false;
+  absl::Status status = table_->blocks_->Read(block, settings_, ahead, &bytes, &owner_, row);
   if (!status.ok()) [[unlikely]] {
     failed_ = block;
     Fail(std::move(status));
@@ -39,6 +40,14 @@ bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead) {
     FailDamaged();
     return false;
   }
+  return true;
+}
+
+bool SSTableCursor::LoadForRow(size_t block, std::string_view row_prefix) {
+  RowInBlock row{row_prefix};
+  const bool may_limit = Shortcuts().Has(Shortcut::kRowBlocks);
+  if (!Load(block, nullptr, may_limit ? &row : nullptr)) return false;
+  is_slice_ = row.is_slice;
   return true;
 }
 
@@ -97,7 +106,15 @@ inline bool SSTableCursor::IsBehindRow(size_t block) const {
   return row_prefix_size_ > 0 && block > row_block_ && !table_->index_.RowContinues(block - 1);
 }
 
-void SSTableCursor::Request(std::string_view target) {
+// Whether this is a slice of a row that ends before the block does.
+inline bool SSTableCursor::SliceEndsRow() const {
+  return is_slice_ &&
+         !table_->index_.LastKeyBeginsWith(index_, block_.key().substr(0, row_prefix_size_));
+}
+
+void SSTableCursor::Request(std::string_view target) { Request(target, {}); }
+
+void SSTableCursor::Request(std::string_view target, std::string_view row_prefix) {
   const bool is_first = !std::exchange(has_requested_, true);
   if (!table_->is_open()) return;  // Seek opens it, and reports errors
   if (shift_ != 0) [[unlikely]]
@@ -105,7 +122,8 @@ void SSTableCursor::Request(std::string_view target) {
   requested_ = table_->index_.Find(target);
   if (requested_ == table_->index_.size() || requested_ == index_ || IsBehindRow(requested_))
     return;
-  requested_end_ = table_->blocks_->Request(requested_, is_first ? FirstRequest(requested_) : 0);
+  const uint64_t bytes = is_first ? FirstRequest(requested_) : 0;
+  requested_end_ = table_->blocks_->Request(requested_, bytes, row_prefix);
 }
 
 uint64_t SSTableCursor::FirstRequest(size_t block) const {
@@ -121,53 +139,76 @@ uint64_t SSTableCursor::FirstRequest(size_t block) const {
 
 void SSTableCursor::RequestRow(std::string_view row_prefix) {
   row_prefix_size_ = 0;
+  DropSlice();
   if (has_plan_) {
-    table_->blocks_->Request(planned_.block, 0);
+    table_->blocks_->Request(planned_.block, 0, row_prefix);
   } else {
-    Request(row_prefix);
+    Request(row_prefix, row_prefix);
   }
 }
 
 void SSTableCursor::Seek(std::string_view target) {
-  if (settings_.first_request > 0 && !has_requested_) Request(target);
+  bool reads_window = false;
+  if (settings_.first_request > 0 && !has_requested_) {
+    // No other source has its first blocks to read at the same time.
+    reads_window = table_->is_open() && table_->blocks_->ReadsWindows();
+    if (!reads_window) Request(target);
+    has_requested_ = true;
+  }
   const size_t requested = std::exchange(requested_, kNoBlock);
   Reset();
   if (!IsOpen()) return;
   if (shift_ != 0) [[unlikely]]
     target = InFile(target);
   ahead_.requested_end = std::exchange(requested_end_, 0);
-  SeekIn(requested != kNoBlock ? requested : table_->index_.Find(target), target);
+  const size_t block = requested != kNoBlock ? requested : table_->index_.Find(target);
+  if (reads_window && block < table_->index_.size()) ahead_.expected = FirstRequest(block);
+  SeekIn(block, target);
 }
 
 void SSTableCursor::SeekIn(size_t block, std::string_view target) {
   if (block == table_->index_.size() || IsBehindRow(block)) return;
   table_->blocks_->Prefetch(block);
-  if (!Load(block)) return;
+  if (!Load(block, ahead_.expected > 0 ? &ahead_ : nullptr)) return;
+  SeekHere(target);
+}
+
+inline void SSTableCursor::SeekHere(std::string_view target) {
   block_.Seek(target);
   Show();
   Prefetch(value_);
   // According to the index, the block's last key is not before the target.
-  if (!valid_ && status_.ok()) [[unlikely]] {
+  if (!valid_ && status_.ok() && !is_slice_) [[unlikely]] {
     FailDamaged();
   }
 }
 
 void SSTableCursor::SeekRow(std::string_view row_prefix) {
   row_prefix_size_ = 0;
+  DropSlice();
   if (std::exchange(has_plan_, false)) {
     Reset();
-    if (!Load(planned_.block)) return;
+    if (!LoadForRow(planned_.block, row_prefix)) return;
     block_.Seek(row_prefix);
     Show();
     Prefetch(value_);
   } else {
-    Seek(row_prefix);
+    const size_t requested = std::exchange(requested_, kNoBlock);
+    requested_end_ = 0;
+    Reset();
+    if (!IsOpen()) return;
+    const size_t block = requested != kNoBlock ? requested : table_->index_.Find(row_prefix);
+    if (block == table_->index_.size()) return;
+    table_->blocks_->Prefetch(block);
+    if (!LoadForRow(block, row_prefix)) return;
+    SeekHere(row_prefix);
   }
   if (Shortcuts().Has(Shortcut::kRowBlocks)) row_prefix_size_ = row_prefix.size();
   row_block_ = index_;
 }
 
 void SSTableCursor::SeekBefore(std::string_view target) {
+  DropSlice();
   requested_ = kNoBlock;
   Reset();
   if (!IsOpen()) return;
@@ -188,6 +229,7 @@ void SSTableCursor::SeekBefore(std::string_view target) {
 }
 
 void SSTableCursor::SeekToFirst() {
+  DropSlice();
   requested_ = kNoBlock;
   Reset();
   if (!IsOpen() || table_->index_.size() == 0 || !Load(0)) return;
@@ -196,6 +238,7 @@ void SSTableCursor::SeekToFirst() {
 }
 
 void SSTableCursor::SeekToLast() {
+  DropSlice();
   requested_ = kNoBlock;
   Reset();
   if (!IsOpen()) return;
@@ -227,7 +270,7 @@ BIGTABLE_ONLY_PREFETCHES inline void SSTableCursor::ReadAhead() const {
 void SSTableCursor::Next() {
   ABSL_ASSERT(valid_ && "only a valid cursor moves on");
   if (row_prefix_size_ > 0 && !block_.MayShare(row_prefix_size_) &&
-      (!block_.is_last() || IsBehindRow(index_ + 1))) {
+      (!block_.is_last() || IsBehindRow(index_ + 1) || SliceEndsRow())) {
     valid_ = false;  // the row has ended
     return;
   }

@@ -48,7 +48,10 @@ class SSTableCursor final : public EntryCursor {
   // Request, for SeekRow.
   void RequestRow(std::string_view row_prefix);
   // Ends that limit, which other seeks keep. Call it before a seek.
-  void EndRowLimit() { row_prefix_size_ = 0; }
+  void EndRowLimit() {
+    row_prefix_size_ = 0;
+    DropSlice();
+  }
   void SeekBefore(std::string_view target) override;
   void SeekToFirst() override;
   void SeekToLast() override;
@@ -62,16 +65,29 @@ class SSTableCursor final : public EntryCursor {
   // of its first block, so a row before the table is not affected.
   bool IsOpen() { return table_->is_open() || Open(); }
   [[gnu::cold, gnu::noinline]] bool Open();
-  // `ahead`: that of a cursor that comes from the block before, or null.
-  bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr);
+  // `ahead`: that of a cursor that comes from the block before, or null. `row`: see BlockReader.
+  bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr, RowInBlock* row = nullptr);
+  // The same, for the row to which the cursor is going to be limited.
+  bool LoadForRow(size_t block, std::string_view row_prefix);
+  // Before a move to an entry that may be of another row.
+  void DropSlice() {
+    if (is_slice_) [[unlikely]]
+      index_ = kNoBlock;
+    is_slice_ = false;
+  }
+  // `row_prefix`: that of the only row that is read, or empty.
+  void Request(std::string_view target, std::string_view row_prefix);
   // ReadSettings::first_request, without what is behind the end of the range.
   uint64_t FirstRequest(size_t block) const;
   // Seek in a block that the index has named, or in none.
   void SeekIn(size_t block, std::string_view target);
+  // In block_, which has an entry at or after the target unless it is a slice.
+  void SeekHere(std::string_view target);
   // Returns the position of block_, or fails if that met a damaged block.
   void Show();
   void ReadAhead() const;
   bool IsBehindRow(size_t block) const;
+  bool SliceEndsRow() const;
   void FailDamaged();
   void Reset();
   // Of an ingested file. From here on key_ is the key of the current entry as the database has it;
@@ -83,6 +99,7 @@ class SSTableCursor final : public EntryCursor {
   const ReadSettings settings_;
   const int64_t shift_;       // SSTable::sequence_shift
   size_t index_ = kNoBlock;   // of the block in block_
+  bool is_slice_ = false;     // which has only the entries of the row to which it is limited
   size_t failed_ = kNoBlock;  // the block that could not be read; none: another error, or no error
   BlockReader::ReadAhead ahead_;
   RowIndex::Location planned_;

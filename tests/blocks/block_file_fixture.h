@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "bigtable/schema.h"
 
 #include "base/coding.h"
+#include "base/entry_key.h"
 #include "blocks/block_builder.h"
 #include "blocks/block_file.h"
 #include "blocks/block_index.h"
@@ -38,12 +40,14 @@ namespace bigtable {
 // What happens to the file; the test may change it at any time.
 struct FileEvents {
   uint64_t reads = 0;
+  uint64_t uncached_reads = 0;
   uint64_t populations = 0;
   uint64_t queries = 0;
   uint64_t requests = 0;
-  uint64_t last_length = 0;  // of a population or request
+  uint64_t last_length = 0;  // of a population, request or uncached read
   bool is_resident = true;
   bool reads_by_position = true;
+  bool reads_uncached = true;
   absl::Status failure;             // of reads and populations
   std::function<void()> on_access;  // called by reads and populations; may replace itself
 
@@ -65,6 +69,15 @@ class EventfulFile final : public RandomAccessFile {
     bytes_->copy(buffer, n, offset);
     return absl::OkStatus();
   }
+  absl::Status ReadUncached(uint64_t offset, size_t n, char* buffer) const override {
+    ++events_->uncached_reads;
+    events_->last_length = n;
+    events_->NotifyAccess();
+    if (!events_->failure.ok()) return events_->failure;
+    bytes_->copy(buffer, n, offset);
+    return absl::OkStatus();
+  }
+  bool ReadsUncached() const override { return events_->reads_uncached; }
   uint64_t size() const override { return bytes_->size(); }
   const char* mapping() const override { return is_mapped_ ? bytes_->data() : nullptr; }
   absl::Status Populate(uint64_t, size_t n) const override {
@@ -108,6 +121,21 @@ class BlockFileFixture : public testing::Test {
   // The content of block `i` that AddBlocks adds: compressible in part.
   static std::string Content(size_t i) {
     return Random(i + 1).Bytes(300) + std::string(700, static_cast<char>('a' + i % 26));
+  }
+  // The key of a cell of the row.
+  static std::string KeyOf(std::string_view row, std::string_view qualifier, uint64_t sequence) {
+    std::string key = RowPrefix(row);
+    AppendColumn(&key, "f", qualifier);
+    AppendTrailer(&key, /*timestamp=*/1, {sequence, 0}, EntryKind::kCell);
+    return key;
+  }
+  static std::string BlockOf(const std::map<std::string, std::string>& entries) {
+    BlockBuilder builder;
+    size_t shared;
+    for (const auto& [key, value] : entries) EXPECT_TRUE(builder.Add(key, value, &shared));
+    std::string block;
+    builder.FinishTo(&block);
+    return block;
   }
   // Adds a stored block, sound but as the test wants it.
   void AddStored(std::string_view stored, BlockEncoding encoding) {
@@ -159,6 +187,15 @@ class BlockFileFixture : public testing::Test {
                     .dictionary = {data_size, dictionary_.size()},
                     .dictionary_size = dictionary_.size()},
         &index_, budget_.get());
+  }
+  // Back to before the first block was added.
+  void Clear() {
+    file_.reset();
+    bytes_.clear();
+    builder_ = {};
+    blocks_ = 0;
+    largest_block_ = 0;
+    is_compressed_ = false;
   }
   // The stored bytes of a block.
   char* Stored(size_t i) { return bytes_.data() + index_.handle(i).offset; }

@@ -56,6 +56,10 @@ void CheckHandles(const std::vector<uint64_t>& sizes) {
     ASSERT_EQ(index.Find(KeyOf(i)), i);
     ASSERT_EQ(index.Find(KeyOf(i) + "0"), i + 1);
     ASSERT_EQ(index.LastKey(i), KeyOf(i));
+    for (size_t size = 0; size <= KeyOf(i).size(); ++size) {
+      ASSERT_TRUE(index.LastKeyBeginsWith(i, KeyOf(i).substr(0, size)));
+      ASSERT_FALSE(index.LastKeyBeginsWith(i, KeyOf(i).substr(0, size) + "x"));
+    }
     offset += sizes[i] + kBlockTrailerSize;
   }
 }

@@ -17,6 +17,8 @@ namespace {
 
 class BlockResidencyTest : public BlockFileFixture {
  protected:
+  using Way = BlockResidency::Way;
+
   void Open(size_t blocks) {
     AddBlocks(blocks, Compression::kNone);
     BlockFileFixture::Open(/*is_mapped=*/true);
@@ -24,7 +26,21 @@ class BlockResidencyTest : public BlockFileFixture {
   }
   absl::Status BringIn(size_t i, bool was_touched = false,
                        BlockResidency::ReadAhead* ahead = nullptr) {
-    return residency_->BringIn(i, was_touched, ahead, &by_position_);
+    return residency_->BringIn(i, was_touched, /*for_row=*/false, ahead, &way_);
+  }
+  Way WayForRow(size_t i) {
+    EXPECT_OK(residency_->BringIn(i, /*was_touched=*/false, /*for_row=*/true, nullptr, &way_));
+    return way_;
+  }
+  // A file of which nothing is in memory, which is not plentiful.
+  void OpenCold() {
+    Open(100);
+    pages_.CountKnown(100'000);
+    pages_.EndEpoch();
+    events_.is_resident = false;
+  }
+  void EndRound() {
+    for (const uint8_t before = pages_.round(); pages_.round() == before;) pages_.CountPast(1);
   }
   void ResetCounts() {
     const bool is_resident = events_.is_resident;
@@ -34,14 +50,14 @@ class BlockResidencyTest : public BlockFileFixture {
 
   NoFaults pages_;
   std::optional<BlockResidency> residency_;
-  bool by_position_ = false;
+  Way way_ = Way::kPosition;
 };
 
 TEST_F(BlockResidencyTest, BlocksAroundTheFirstAreQueriedAndPopulatedTogetherAndOnce) {
   Open(100);
   for (const size_t i : {50, 0, 99, 50}) {
     ASSERT_OK(BringIn(i));
-    EXPECT_FALSE(by_position_);
+    EXPECT_EQ(way_, Way::kMapping);
   }
   EXPECT_EQ(events_.queries, 1);
   EXPECT_EQ(events_.populations, 1);
@@ -75,35 +91,95 @@ TEST_F(BlockResidencyTest, InANewEpochABlockIsQueriedAgainAndPopulatedUnlessItWa
   EXPECT_EQ(events_.last_length, file_->StoredSize(1)) << "memory is not plentiful";
 }
 
-TEST_F(BlockResidencyTest, WhereMemoryIsScarceAMissingBlockIsRequestedAloneAndReadByPosition) {
-  Open(100);
-  pages_.CountKnown(100'000);
-  pages_.EndEpoch();
-  events_.is_resident = false;
-  ASSERT_OK(BringIn(7));
-  EXPECT_TRUE(by_position_);
-  EXPECT_EQ(events_.requests, 1);
-  EXPECT_EQ(events_.last_length, file_->StoredSize(7));
-  EXPECT_EQ(events_.populations, 0);
+TEST_F(BlockResidencyTest, WhereMemoryIsNotPlentifulAMissingBlockOfARowIsReadPastIt) {
+  OpenCold();
+  EXPECT_EQ(WayForRow(7), Way::kUncached);
+  EXPECT_EQ(events_.requests + events_.populations, 0);
+  EXPECT_EQ(WayForRow(50), Way::kUncached);
   events_.is_resident = true;
-  ASSERT_OK(BringIn(7));
-  EXPECT_FALSE(by_position_);
+  EXPECT_EQ(WayForRow(30), Way::kMapping) << "in memory";
   EXPECT_EQ(events_.populations, 1) << "before it is touched for the first time";
 }
 
-TEST_F(BlockResidencyTest, AFileThatCannotBeReadByPositionIsReadThroughItsMapping) {
-  Open(100);
-  pages_.CountKnown(100'000);
-  pages_.EndEpoch();
-  events_.is_resident = false;
-  events_.reads_by_position = false;
+TEST_F(BlockResidencyTest, AMissingBlockOfAScanIsReadAloneIntoTheMapping) {
+  OpenCold();
   ASSERT_OK(BringIn(7));
-  EXPECT_FALSE(by_position_);
+  EXPECT_EQ(way_, Way::kMapping);
+  EXPECT_EQ(events_.requests, 1);
   EXPECT_EQ(events_.populations, 1);
+  EXPECT_EQ(events_.last_length, file_->StoredSize(7));
+}
+
+TEST_F(BlockResidencyTest, WhileMemoryIsPlentifulABlockOfARowIsReadWithThoseAroundIt) {
+  Open(100);
+  events_.is_resident = false;
+  EXPECT_EQ(WayForRow(50), Way::kMapping);
+  EXPECT_EQ(events_.requests, 1);
+  EXPECT_EQ(events_.last_length, bytes_.size());
+}
+
+TEST_F(BlockResidencyTest, ABlockThatWasReadPastTheMemoryLatelyIsReadIntoTheMapping) {
+  OpenCold();
+  for (const size_t i : {10, 20, 30}) EXPECT_EQ(WayForRow(i), Way::kUncached);
+  EXPECT_EQ(WayForRow(10), Way::kMapping) << "in the same round";
+  EXPECT_EQ(events_.requests, 1);
+  EXPECT_EQ(events_.populations, 1);
+  EXPECT_EQ(events_.last_length, file_->StoredSize(10));
+  EndRound();
+  EXPECT_EQ(WayForRow(20), Way::kMapping) << "in the round before";
+  EndRound();
+  EXPECT_EQ(WayForRow(30), Way::kUncached) << "two rounds ago";
+}
+
+// As before the first read: it can be requested twice within two rounds again.
+TEST_F(BlockResidencyTest, RoundsBeginAgainAfterTheLast) {
+  OpenCold();
+  for (int round = 0; round < 600; ++round) {
+    ASSERT_NE(pages_.round(), 0);
+    ASSERT_EQ(WayForRow(round % 2 == 0 ? 10 : 20), Way::kUncached) << round;
+    EndRound();
+    ASSERT_EQ(WayForRow(round % 2 == 0 ? 50 : 80), Way::kUncached) << round;
+    EndRound();
+  }
+}
+
+TEST_F(BlockResidencyTest, RowsInOrderAreReadIntoTheMapping) {
+  OpenCold();
+  EXPECT_EQ(WayForRow(40), Way::kUncached);
+  EXPECT_EQ(WayForRow(40), Way::kMapping) << "the same block";
+  EXPECT_EQ(WayForRow(41), Way::kMapping) << "the next one";
+  EXPECT_EQ(WayForRow(42), Way::kMapping);
+  EXPECT_EQ(WayForRow(70), Way::kUncached);
+  EXPECT_EQ(WayForRow(69), Way::kMapping) << "the one before";
+  EXPECT_EQ(WayForRow(0), Way::kUncached);
+  EXPECT_EQ(WayForRow(99), Way::kUncached);
+}
+
+TEST_F(BlockResidencyTest, AFileThatCannotBeReadUncachedIsReadThroughItsMapping) {
+  OpenCold();
+  events_.reads_uncached = false;
+  EXPECT_EQ(WayForRow(7), Way::kMapping);
+  EXPECT_EQ(events_.populations, 1);
+  events_.reads_uncached = true;
+  const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kPastMapping));
+  EXPECT_EQ(WayForRow(20), Way::kMapping) << "and without the shortcut";
+}
+
+TEST_F(BlockResidencyTest, ARequestedBlockOfARowIsReadByPosition) {
+  OpenCold();
+  for (const size_t i : {7, 20, 30, 40}) EXPECT_EQ(residency_->Request(i, 0, false), i + 1);
+  ResetCounts();
+  EXPECT_EQ(WayForRow(7), Way::kPosition);
+  EXPECT_EQ(events_.requests + events_.populations, 0);
+  ASSERT_OK(BringIn(20));
+  EXPECT_EQ(way_, Way::kMapping) << "of a scan";
+  EXPECT_EQ(events_.requests, 0);
+  EXPECT_EQ(events_.populations, 1);
+  events_.reads_by_position = false;
+  EXPECT_EQ(WayForRow(30), Way::kMapping);
   events_.reads_by_position = true;
   const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kPastMapping));
-  ASSERT_OK(BringIn(8));
-  EXPECT_FALSE(by_position_) << "and without the shortcut";
+  EXPECT_EQ(WayForRow(40), Way::kMapping);
 }
 
 TEST_F(BlockResidencyTest, ACursorBringsInAGrowingWindow) {
@@ -130,8 +206,8 @@ TEST_F(BlockResidencyTest, ALongScanOfMissingBlocksGoesOnByPosition) {
   size_t first = 0;
   for (size_t i = 0; i < 3000; ++i) {
     ASSERT_OK(BringIn(i, false, &ahead));
-    if (by_position_ && first == 0) first = i;
-    EXPECT_EQ(by_position_, first > 0) << i;
+    if (way_ == Way::kPosition && first == 0) first = i;
+    EXPECT_EQ(way_, first > 0 ? Way::kPosition : Way::kMapping) << i;
   }
   EXPECT_GT(first, 700) << "after a megabyte";
   EXPECT_LT(first, 1300);

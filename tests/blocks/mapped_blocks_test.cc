@@ -1,6 +1,7 @@
 // Blocks that are read in place from a mapped file.
 #include "blocks/mapped_blocks.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,9 @@
 
 #include "bigtable/memory_budget.h"
 
+#include "base/entry_key.h"
 #include "base/ref_counted.h"
+#include "base/strings.h"
 #include "blocks/block_file_fixture.h"
 #include "blocks/cached_blocks.h"
 #include "blocks/compression.h"
@@ -24,14 +27,54 @@ namespace {
 
 class MappedBlocksTest : public BlockFileFixture {
  protected:
+  using Entries = std::map<std::string, std::string>;
+
   void Open() {
     BlockFileFixture::Open(/*is_mapped=*/true);
     if (file_->is_compressed()) cache_.emplace(file_.get(), budget_.get());
     blocks_.emplace(file_.get(), cache_.has_value() ? &*cache_ : nullptr, budget_.get(), &pages_);
   }
-  absl::Status Read(size_t i, const ReadSettings& settings = {}) {
+  absl::Status Read(size_t i, const ReadSettings& settings = {}, RowInBlock* row = nullptr) {
     owner_ = MakeRef<Block>(std::string_view("of a read before"));
-    return blocks_->Read(i, settings, nullptr, &block_, &owner_, &origin_);
+    return blocks_->Read(i, settings, nullptr, row, &block_, &owner_, &origin_);
+  }
+  // Of a read of this row. `*is_slice`: its slice was returned.
+  absl::Status ReadRow(size_t i, std::string_view row, bool* is_slice,
+                       const ReadSettings& settings = {}) {
+    const std::string prefix = RowPrefix(row);
+    RowInBlock in_block{prefix};
+    const absl::Status status = Read(i, settings, &in_block);
+    *is_slice = in_block.is_slice;
+    return status;
+  }
+  // For another file.
+  void Clear() {
+    blocks_.reset();
+    cache_.reset();
+    BlockFileFixture::Clear();
+    events_ = {};
+  }
+  // Blocks of the rows r00 to r03, r10 to r13, and so on, with three cells a row.
+  static std::string Row(size_t i, size_t k) { return Cat("r", i, k); }
+  static Entries EntriesOf(size_t i, size_t k) {
+    Entries entries;
+    for (size_t q = 0; q < 3; ++q) {
+      entries[KeyOf(Row(i, k), Cat("q", q), 7)] = Cat("value ", i, k, q, std::string(40, 'x'));
+    }
+    return entries;
+  }
+  static std::string RowsOf(size_t i) {
+    Entries entries;
+    for (size_t k = 0; k < 4; ++k) entries.merge(EntriesOf(i, k));
+    return BlockOf(entries);
+  }
+  // A file of which nothing is in memory, which is not plentiful.
+  void OpenCold(Compression compression = Compression::kNone) {
+    for (size_t i = 0; i < 10; ++i) AddBlock(RowsOf(i), compression);
+    Open();
+    pages_.CountKnown(100'000);
+    pages_.EndEpoch();
+    events_.is_resident = false;
   }
 
   NoFaults pages_;
@@ -129,24 +172,123 @@ TEST_F(MappedBlocksTest, ABlockOfACompressedFileThatIsNotCompressedIsReadInPlace
   EXPECT_TRUE(blocks_->ReadInPlace(1, &block_));
 }
 
-TEST_F(MappedBlocksTest, WhereMemoryIsScarceAMissingBlockIsReadByPositionAndNotCached) {
-  AddBlocks(2, Compression::kNone);
-  Open();
-  ASSERT_OK(Read(0));
-  pages_.CountKnown(100'000);
-  pages_.EndEpoch();
-  events_.is_resident = false;
-  events_.populations = 0;
-  for (const size_t i : {0, 1}) {
-    ASSERT_OK(Read(i));
-    EXPECT_EQ(block_, Content(i));
+TEST_F(MappedBlocksTest, ARowThatIsNotInMemoryIsReadUncachedAndItsSliceIsKept) {
+  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+    OpenCold(compression);
+    bool is_slice = false;
+    ASSERT_OK(ReadRow(5, Row(5, 2), &is_slice));
+    EXPECT_TRUE(is_slice);
+    EXPECT_EQ(block_, BlockOf(EntriesOf(5, 2)));
     EXPECT_EQ(block_.data(), owner_->data().data());
-    EXPECT_EQ(origin_, BlockOrigin::kFirstTouch);
-    EXPECT_FALSE(blocks_->ReadInPlace(i, &block_));
+    EXPECT_NE(origin_, BlockOrigin::kCacheHit);
+    EXPECT_EQ(events_.uncached_reads, 1);
+    EXPECT_EQ(events_.last_length, file_->StoredSize(5));
+    EXPECT_EQ(events_.populations + events_.requests + events_.reads, 0);
+    EXPECT_FALSE(blocks_->ReadInPlace(5, &block_));
+    const uint64_t cached = used(MemoryBudget::Use::kBlockCache);
+    EXPECT_GT(cached, 0);
+    EXPECT_LT(cached, RowsOf(5).size());
+    events_.queries = 0;
+    for (int pass = 0; pass < 3; ++pass) {
+      ASSERT_OK(ReadRow(5, Row(5, 2), &is_slice));
+      EXPECT_TRUE(is_slice);
+      EXPECT_EQ(block_, BlockOf(EntriesOf(5, 2)));
+      EXPECT_EQ(origin_, BlockOrigin::kCacheHit);
+    }
+    EXPECT_EQ(events_.uncached_reads, 1);
+    EXPECT_EQ(events_.queries + events_.populations + events_.requests + events_.reads, 0);
+    Clear();
+    EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0) << "nothing is left of a closed file";
   }
-  EXPECT_EQ(events_.reads, 2);
-  EXPECT_EQ(events_.populations, 0);
-  EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0) << "the kernel has it";
+}
+
+TEST_F(MappedBlocksTest, ASecondRowOfABlockIsReadThroughTheMapping) {
+  OpenCold();
+  bool is_slice = false;
+  ASSERT_OK(ReadRow(5, Row(5, 2), &is_slice));
+  ASSERT_OK(ReadRow(8, Row(8, 0), &is_slice));
+  ASSERT_OK(ReadRow(5, Row(5, 3), &is_slice));
+  EXPECT_FALSE(is_slice);
+  EXPECT_EQ(block_.data(), Stored(5));
+  EXPECT_FALSE(owner_);
+  EXPECT_EQ(events_.uncached_reads, 2);
+  EXPECT_EQ(events_.populations, 1);
+  EXPECT_TRUE(blocks_->ReadInPlace(5, &block_));
+}
+
+TEST_F(MappedBlocksTest, AReadOfTheBlockNeverReturnsASlice) {
+  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+    OpenCold(compression);
+    bool is_slice = false;
+    ASSERT_OK(ReadRow(5, Row(5, 2), &is_slice));
+    ASSERT_TRUE(is_slice);
+    ASSERT_OK(Read(5));
+    EXPECT_EQ(block_, RowsOf(5));
+    ASSERT_OK(ReadRow(5, Row(5, 1), &is_slice));
+    EXPECT_EQ(block_, RowsOf(5)) << "in memory now, or decoded";
+    Clear();
+  }
+}
+
+TEST_F(MappedBlocksTest, ARowThatIsAbsentIsReadFromTheWholeBlock) {
+  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+    OpenCold(compression);
+    bool is_slice = true;
+    ASSERT_OK(ReadRow(5, "r515", &is_slice));
+    EXPECT_FALSE(is_slice);
+    EXPECT_EQ(events_.uncached_reads, 1);
+    EXPECT_EQ(block_, RowsOf(5));
+    EXPECT_EQ(block_.data(), owner_->data().data());
+    Clear();
+  }
+}
+
+TEST_F(MappedBlocksTest, WithoutFillingTheCacheNoSliceIsKept) {
+  OpenCold();
+  bool is_slice = true;
+  ASSERT_OK(ReadRow(5, Row(5, 2), &is_slice, {.fill_cache = false}));
+  EXPECT_FALSE(is_slice);
+  EXPECT_EQ(block_, RowsOf(5));
+  EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0);
+}
+
+TEST_F(MappedBlocksTest, ARequestedRowIsReadByPositionAndSlicedAndNotRequestedAgain) {
+  OpenCold();
+  const std::string prefix = RowPrefix(Row(5, 2));
+  EXPECT_EQ(blocks_->Request(5, 0, prefix), 6);
+  EXPECT_EQ(events_.requests, 1);
+  bool is_slice = false;
+  ASSERT_OK(ReadRow(5, Row(5, 2), &is_slice));
+  EXPECT_TRUE(is_slice);
+  EXPECT_EQ(block_, BlockOf(EntriesOf(5, 2)));
+  EXPECT_EQ(events_.reads, 1);
+  EXPECT_EQ(events_.uncached_reads + events_.populations, 0);
+  events_.queries = 0;
+  EXPECT_EQ(blocks_->Request(5, 0, prefix), 0);
+  EXPECT_EQ(events_.queries, 0);
+  EXPECT_EQ(blocks_->Request(5, 0, RowPrefix(Row(5, 1))), 6) << "of another row";
+  EXPECT_EQ(events_.requests, 2);
+}
+
+TEST_F(MappedBlocksTest, AnUncachedReadIsVerifiedAndItsErrorIsNotRemembered) {
+  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+    OpenCold(compression);
+    Stored(5)[5] ^= 1;
+    bool is_slice = false;
+    EXPECT_STATUS(kDataLoss, "has a wrong checksum", ReadRow(5, Row(5, 2), &is_slice));
+    EXPECT_EQ(events_.uncached_reads, 1);
+    Stored(5)[5] ^= 1;
+    events_.failure = absl::UnavailableError("t: Input/output error");
+    EXPECT_STATUS(kUnavailable, "t: Input/output error", ReadRow(8, Row(8, 2), &is_slice));
+    EXPECT_EQ(events_.uncached_reads, 2);
+    events_.failure = absl::OkStatus();
+    EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0);
+    for (const size_t i : {5, 8}) {
+      ASSERT_OK(ReadRow(i, Row(i, 2), &is_slice));
+      EXPECT_EQ(block_, is_slice ? BlockOf(EntriesOf(i, 2)) : RowsOf(i));
+    }
+    Clear();
+  }
 }
 
 TEST_F(MappedBlocksTest, AnErrorOfBringingABlockInIsReturned) {
@@ -163,7 +305,7 @@ TEST_F(MappedBlocksTest, ItsBitsAreCharged) {
   const uint64_t before = used(MemoryBudget::Use::kIndexes);
   AddBlocks(65, Compression::kNone);
   Open();
-  EXPECT_EQ(used(MemoryBudget::Use::kIndexes), before + 6 * 2 * sizeof(uint64_t));
+  EXPECT_EQ(used(MemoryBudget::Use::kIndexes), before + 6 * 2 * sizeof(uint64_t) + 65);
   blocks_.reset();
   EXPECT_EQ(used(MemoryBudget::Use::kIndexes), before);
 }

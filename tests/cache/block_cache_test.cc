@@ -296,20 +296,57 @@ TEST(BlockCacheTest, AScanDoesNotEvictBlocksInUse) {
 }
 
 TEST(BlockCacheTest, ABlockInsertedAgainSoonAfterEvictionIsKept) {
+  for (const size_t size : {kBlockBytes, size_t{1000}, size_t{200}}) {
+    SCOPED_TRACE(size);
+    MemoryBudget budget(8 << 20);
+    BlockCache& cache = BudgetAccess::Cache(budget);
+    const auto insert = [&](uint64_t file, uint64_t blocks) {
+      for (uint64_t i = 0; i < blocks; ++i) cache.Insert({file, i}, NewBlock(i, size));
+    };
+    // Several keys share a place for a ghost, so a few are forgotten.
+    constexpr uint64_t kAgain = 100;
+    insert(1, kAgain);
+    const uint64_t charge = budget.used(Use::kBlockCache) / kAgain;
+    const uint64_t fills = budget.limit() / charge * 21 / 20;
+    insert(2, fills);
+    EXPECT_FALSE(cache.Contains({1, kAgain - 1}));
+    insert(1, kAgain);  // has a ghost: enters the main queue
+    insert(3, fills);
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < kAgain; ++i) found += cache.Lookup({1, i}) ? 1 : 0;
+    EXPECT_GT(found, kAgain * 7 / 10);
+  }
+}
+
+TEST(BlockCacheTest, ABlockInsertedForTheFirstTimeIsEvictedBeforeThose) {
   MemoryBudget budget(8 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
-  // Several keys share a ghost slot, so a few are forgotten.
-  constexpr uint64_t kAgain = 100;
-  const auto insert = [&cache](uint64_t file, uint64_t blocks) {
-    for (uint64_t i = 0; i < blocks; ++i) cache.Insert({file, i}, NewBlock(i));
-  };
-  insert(1, kAgain);
-  insert(2, 2100);
-  insert(1, kAgain);  // has a ghost: enters the main queue
-  insert(3, 2100);
+  constexpr size_t kSmall = 200;
+  for (uint64_t i = 0; i < 100; ++i) cache.Insert({1, i}, NewBlock(i, kSmall));
+  for (uint64_t i = 0; i < 200'000; ++i) cache.Insert({2, i}, NewBlock(i, kSmall));
   uint64_t found = 0;
-  for (uint64_t i = 0; i < kAgain; ++i) found += cache.Lookup({1, i}) ? 1 : 0;
-  EXPECT_GT(found, kAgain / 2);
+  for (uint64_t i = 0; i < 100; ++i) found += cache.Contains({1, i}) ? 1 : 0;
+  EXPECT_EQ(found, 0);
+  // Their ghosts were replaced long ago.
+  for (uint64_t i = 0; i < 100; ++i) cache.Insert({1, i}, NewBlock(i, kSmall));
+  for (uint64_t i = 0; i < 30'000; ++i) cache.Insert({3, i}, NewBlock(i, kSmall));
+  for (uint64_t i = 0; i < 100; ++i) found += cache.Contains({1, i}) ? 1 : 0;
+  EXPECT_LT(found, 10);
+}
+
+TEST(BlockCacheTest, SmallBlocksTakeAboutAsMuchMemoryAsTheyCharge) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers need more";
+  MemoryBudget budget(64 << 20);
+  BlockCache& cache = BudgetAccess::Cache(budget);
+  for (uint64_t i = 0; i < 1000; ++i) cache.Insert({1, i}, NewBlock(i, 200));
+  const uint64_t memory = AnonymousMemory();
+  const uint64_t used = budget.used();
+  for (uint64_t i = 1000; i < 120'000; ++i) cache.Insert({1, i}, NewBlock(i, 200));
+  const auto grown = static_cast<double>(AnonymousMemory() - memory);
+  const auto charged = static_cast<double>(budget.used() - used);
+  EXPECT_GT(charged, 30 << 20);
+  EXPECT_LT(grown, 1.2 * charged);
+  EXPECT_GT(grown, 0.6 * charged);
 }
 
 TEST(BlockCacheTest, EvictedBlocksLiveAsLongAsTheirReaders) {

@@ -19,6 +19,7 @@
 #include "model/model_names.h"
 #include "model/model_plan.h"
 #include "model/model_schemas.h"
+#include "support/cold_file_system.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
 #include "support/random.h"
@@ -313,7 +314,12 @@ class ModelRun : public ModelFollowerSteps {
     options.read_only = read_only;
     SetReadOnly(read_only);
     options.clock = &clock_;
-    options.file_system = memory_.get();
+    cold_.reset();
+    if (memory_ != nullptr && random.OneIn(3)) {
+      cold_ = std::make_unique<ColdFileSystem>(memory_.get());
+      Log("(nothing of the files is in memory)");
+    }
+    options.file_system = cold_ != nullptr ? static_cast<FileSystem*>(cold_.get()) : memory_.get();
     if (plan_.settings.crashes == ModelSettings::Crashes::kMachine) {
       options.durability = Durability::kSync;
     }
@@ -483,6 +489,7 @@ class ModelRun : public ModelFollowerSteps {
   }
 
   std::optional<TempDirectory> directory_;  // either directory_ or memory_ is used
+  std::unique_ptr<ColdFileSystem> cold_;    // on top of memory_; null: the database does without
   std::unique_ptr<Database> beside_;        // see CompareFollowed; null: not opened yet
   std::string first_path_;
   int copies_ = 0;

@@ -3,9 +3,10 @@
 // split, merged, moved, closed and opened, and its rules are changed. Each read of a random shape
 // is made in every way that must not change the result: with shortcuts of the engine
 // (base/shortcuts.h) on and off, with distant limits, in reverse, at a current snapshot, verified,
-// through the scan cache, in pieces, row by row, cell by cell, and, with other seeds, by message.
-// All results are compared with those of the model (tests/support/model.h). Errors, too, are the
-// same in every way (ways_errors.h).
+// through the scan cache, past the memory of the system (tests/support/cold_file_system.h), in
+// pieces, row by row, cell by cell, and, with other seeds, by message. All results are compared
+// with those of the model (tests/support/model.h). Errors, too, are the same in every way
+// (ways_errors.h).
 //
 // A failure prints its seed, and a shortened list of the steps that lead to it. To reproduce it:
 //
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -171,6 +173,7 @@ struct WaysOutcome {
   std::vector<std::string> script;
   size_t done = 0;
   uint64_t reads = 0;
+  uint64_t uncached_reads = 0;
 };
 
 WaysOutcome RunWays(uint64_t seed, const std::vector<WaysStep>& steps) {
@@ -181,6 +184,7 @@ WaysOutcome RunWays(uint64_t seed, const std::vector<WaysStep>& steps) {
   outcome.failure = run.failure();
   outcome.script = run.script();
   outcome.reads = run.reads();
+  outcome.uncached_reads = run.uncached_reads();
   return outcome;
 }
 
@@ -211,11 +215,13 @@ TEST(ShortcutsTest, RandomReadsReturnTheSameInEveryWay) {
   const ScopedMergePart parts(1);
   const ScopedKeptMerges kept(2);
   uint64_t reads = 0;
+  uint64_t uncached_reads = 0;
   ForEachSeed(kSlow ? 20 : 250, [&](uint64_t seed) {
     // In short runs the rows stay small and alike; in long runs there are many files.
     const std::vector<WaysStep> steps = MakeWaysSteps(seed, seed % 4 == 0 ? 400 : 100);
     WaysOutcome outcome = RunWays(seed, steps);
     reads += outcome.reads;
+    uncached_reads += outcome.uncached_reads;
     Tally("reads", outcome.reads);
     Tally("operations", outcome.done);
     if (outcome.failure.empty()) return;
@@ -224,7 +230,10 @@ TEST(ShortcutsTest, RandomReadsReturnTheSameInEveryWay) {
                   << absl::StrJoin(outcome.script, "\n") << "\n"
                   << outcome.failure;
   });
-  std::cout << reads << " reads compared\n";
+  std::cout << reads << " reads compared; " << uncached_reads << " blocks read uncached\n";
+  if (std::getenv("BIGTABLE_TEST_SEED") == nullptr) {
+    EXPECT_GT(uncached_reads, 0);
+  }
 }
 
 }  // namespace

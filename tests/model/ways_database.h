@@ -26,6 +26,7 @@
 #include "model/model_engine_observers.h"
 #include "model/model_mutations.h"
 #include "model/ways_random.h"
+#include "support/cold_file_system.h"
 #include "support/database_peer.h"
 #include "support/faulty_network.h"
 #include "support/model.h"
@@ -44,7 +45,12 @@ class WaysDatabase {
  public:
   // Shortcuts are on when the database is made, whatever an earlier run has set.
   explicit WaysDatabase(uint64_t seed)
-      : random_(seed), faulty_(&memory_), words_(random_), shortcuts_(0), lesson_(1 + seed % 16) {
+      : random_(seed),
+        cold_(&memory_, /*is_cold=*/false),
+        faulty_(&cold_),
+        words_(random_),
+        shortcuts_(0),
+        lesson_(1 + seed % 16) {
     by_message_ = random_.OneIn(4);
     if (!Open()) return;
     TableSchema schema = RandomWaysSchema(random_);
@@ -401,6 +407,7 @@ class WaysDatabase {
   TestClock clock_{1003};
   ManualClock quota_time_;
   InMemoryFileSystem memory_;
+  ColdFileSystem cold_;  // if a read sets it
   FaultyFileSystem faulty_;
   const WaysWords words_;
   const ScopedShortcuts shortcuts_;

@@ -32,6 +32,8 @@ class WaysReads : public WaysDatabase {
   using WaysDatabase::WaysDatabase;
 
   uint64_t reads() const { return reads_; }
+  // Of blocks that were read past the memory of the system.
+  uint64_t uncached_reads() const { return cold_.uncached_reads(); }
 
  protected:
   struct Query {
@@ -133,6 +135,7 @@ class WaysReads : public WaysDatabase {
     options = query.options;
     options.fill_cache = false;
     InMostWays("without filling the cache", query, options);
+    ReadCold(query, one);
     if (query.options.snapshot == nullptr && !late_.joinable()) {
       options = query.options;
       auto snapshot = database_->TakeSnapshot();
@@ -149,6 +152,17 @@ class WaysReads : public WaysDatabase {
     InMostWays("with a filter that passes all", filtered, query.options);
   }
 
+  // As if nothing of the files were in memory: with a shortcut off, and with none.
+  void ReadCold(const Query& query, uint64_t one) {
+    cold_.SetCold(true);
+    for (const uint64_t off : {uint64_t{0}, one}) {
+      const ScopedShortcuts shortcuts(off);
+      ReadOptions options = query.options;
+      options.fill_cache = !random_.OneIn(4);
+      InMostWays(Cat("cold, with shortcuts off: ", off), query, options);
+    }
+    cold_.SetCold(false);
+  }
   void InMostWays(std::string_view way, const Query& query, const ReadOptions& options) {
     if (!failure().empty()) return;
     Compare(Cat("ReadRows ", way), query.limited,

@@ -13,17 +13,6 @@ namespace {
 
 class BlockRequestsTest : public MappedFileTest {
  protected:
-  // Memory for an eighth of the file, which the reader has found out. Nothing is in memory.
-  void OpenScarce() {
-    Open(12);
-    ReadAtRandom(5000, 1);
-    while (residency_->is_plentiful()) residency_->CountSampleMissing();
-    kernel_->DropAll();
-    for (const uint32_t before = residency_->epoch(); residency_->epoch() == before;) {
-      residency_->CountSampleMissing();
-    }
-    ResetCounts();
-  }
   // Distant enough that no two are in the same page.
   std::vector<size_t> DistantBlocks() const {
     std::vector<size_t> all;
@@ -44,6 +33,41 @@ TEST_F(BlockRequestsTest, RequestedBlocksAreNotRequestedAgain) {
     for (const size_t i : DistantBlocks()) ASSERT_OK(Read(i));
     EXPECT_EQ(kernel_->requests, 0u);
     EXPECT_EQ(kernel_->faults, 0u);
+    EXPECT_EQ(kernel_->positional_reads + kernel_->uncached_reads, 0u);
+  }
+}
+
+TEST_F(BlockRequestsTest, RequestedRowsAreReadByPositionIfTheFileCan) {
+  for (const bool by_position : {false, true}) {
+    OpenScarce();
+    kernel_->reads_by_position = by_position;
+    for (const size_t i : DistantBlocks()) {
+      EXPECT_EQ(reader_->Request(i, 0, RowPrefix(RowOf(FirstRowOf(i)))), i + 1);
+    }
+    EXPECT_EQ(kernel_->requests, DistantBlocks().size());
+    ResetCounts();
+    for (const size_t i : DistantBlocks()) {
+      bool is_slice = false;
+      ASSERT_OK(ReadRow(FirstRowOf(i), &is_slice));
+      EXPECT_EQ(is_slice, by_position);
+    }
+    EXPECT_EQ(kernel_->positional_reads, by_position ? DistantBlocks().size() : 0);
+    EXPECT_EQ(kernel_->populations, by_position ? 0 : DistantBlocks().size());
+    EXPECT_EQ(kernel_->requests + kernel_->uncached_reads + kernel_->faults, 0u);
+  }
+}
+
+TEST_F(BlockRequestsTest, ARowInTheCacheIsNotRequested) {
+  OpenScarce();
+  for (const size_t i : DistantBlocks()) ASSERT_OK(ReadRow(FirstRowOf(i)));
+  ResetCounts();
+  for (const size_t i : DistantBlocks()) {
+    EXPECT_EQ(reader_->Request(i, 0, RowPrefix(RowOf(FirstRowOf(i)))), 0u);
+    ASSERT_OK(ReadRow(FirstRowOf(i)));
+  }
+  EXPECT_EQ(calls(), 0u);
+  for (const size_t i : DistantBlocks()) {
+    EXPECT_EQ(reader_->Request(i, 0, RowPrefix(RowOf(FirstRowOf(i) + 1))), i + 1) << "another row";
   }
 }
 
@@ -63,9 +87,7 @@ TEST_F(BlockRequestsTest, BlocksInMemoryAreNotRequested) {
 TEST_F(BlockRequestsTest, BlocksThatMayBeMissingAreQueriedOnce) {
   Open(200);
   for (size_t i = 0; i < blocks(); ++i) ASSERT_OK(Read(i));
-  for (const uint32_t before = residency_->epoch(); residency_->epoch() == before;) {
-    residency_->CountSampleMissing();
-  }
+  EndEpoch();
   ResetCounts();
   for (const size_t i : DistantBlocks()) {
     EXPECT_EQ(reader_->Request(i, 0), 0u);
@@ -92,7 +114,8 @@ TEST_F(BlockRequestsTest, AScanGoesOnBehindWhatItRequested) {
     EXPECT_EQ(kernel_->requests, 1u) << "nothing else was needed";
     EXPECT_EQ(kernel_->faults, 0u);
     ASSERT_OK(Read(end, &ahead));
-    EXPECT_EQ(kernel_->requests, 2u);
+    EXPECT_EQ(kernel_->requests, 1u);
+    EXPECT_EQ(kernel_->uncached_reads, 1u);
     ASSERT_OK(Read(end + 1, &ahead));
     EXPECT_EQ(kernel_->faults, 0u);
   }

@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 
+#include "base/entry_key.h"
 #include "base/shortcuts.h"
-#include "base/strings.h"
 #include "blocks/block_reader.h"
 #include "blocks/page_residency.h"
 #include "page_residency_fixture.h"
@@ -22,57 +22,37 @@ namespace {
 class DroppedPagesTest : public MappedFileTest {};
 
 TEST_F(DroppedPagesTest, WhereLittleFitsADroppedBlockIsReadWithOneRequestOfItsSize) {
-  for (const bool by_position : {false, true}) {
-    for (const int percent : {12, 25, 50, 90}) {
-      SCOPED_TRACE(Cat(percent, by_position ? " by position" : " mapped"));
-      Open(percent, by_position);
-      ReadAtRandom(40'000, 1);
-      ResetCounts();
-      ReadAtRandom(20'000, 2);
-      EXPECT_GT(kernel_->requests, 100) << "the disk was needed";
-      EXPECT_LT(kernel_->pages_read, 3 * kernel_->requests) << "a block and no more";
-      EXPECT_LT(kernel_->faults, kernel_->requests / 10) << "few are read without a request";
-      EXPECT_EQ(kernel_->unannounced_reads, 0) << "the kernel would read more";
-      if (!by_position) {
-        EXPECT_EQ(kernel_->positional_reads, 0);
-      } else if (percent <= 50) {
-        EXPECT_GT(kernel_->positional_reads, kernel_->requests * 9 / 10);
-        EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0) << "the kernel has it";
-      } else {
-        EXPECT_LT(kernel_->positional_reads, kernel_->requests / 10)
-            << "a block that will probably stay is worth a page table entry";
-      }
-    }
+  for (const int percent : {12, 25, 50, 90}) {
+    SCOPED_TRACE(percent);
+    Open(percent);
+    ReadAtRandom(40'000, 1);
+    ResetCounts();
+    ReadAtRandom(20'000, 2);
+    EXPECT_GT(kernel_->requests, 100) << "the disk was needed";
+    EXPECT_LT(kernel_->pages_read, 3 * kernel_->requests) << "a block and no more";
+    EXPECT_LT(kernel_->faults, kernel_->requests / 10) << "few are read without a request";
+    EXPECT_EQ(kernel_->positional_reads + kernel_->uncached_reads, 0) << "not for a row";
   }
-}
-
-// It is not put into the page table before it is read a second time.
-TEST_F(DroppedPagesTest, ABlockThatWasReadByPositionIsReadInPlaceTheNextTime) {
-  Open(12);
-  ReadAtRandom(40'000, 1);
-  kernel_->DropAll();
-  ResetCounts();
-  size_t dropped = 0;
-  while (kernel_->positional_reads == 0) ASSERT_OK(Read(dropped++));
-  const size_t block = dropped - 1;
-  EXPECT_EQ(kernel_->populations, 0);
-  ASSERT_OK(Read(block));
-  ASSERT_OK(Read(block));
-  EXPECT_EQ(kernel_->positional_reads, 1);
-  EXPECT_LE(kernel_->populations, 1);
 }
 
 // A block that was read by position has been in memory, so its absence counts.
 TEST_F(DroppedPagesTest, ABlockThatWasReadByPositionCountsAsMissingWhenItIsDropped) {
   Open(200);
-  for (int k = 0; k < 4; ++k) residency_->CountSampleMissing();
+  EndEpoch();
   residency_->CountKnown(100'000);  // other files' blocks, so that memory is not plentiful
   const uint32_t epoch = residency_->epoch();
-  for (size_t i = 0; i < 200; ++i) ASSERT_OK(Read(i));
+  const auto read_all = [&](size_t row_in_block) {
+    for (size_t i = 0; i < 200; ++i) {
+      const size_t row = FirstRowOf(i) + row_in_block;
+      EXPECT_GT(reader_->Request(i, 0, RowPrefix(RowOf(row))), 0);
+      ASSERT_OK(ReadRow(row));
+    }
+  };
+  read_all(0);
   EXPECT_EQ(kernel_->positional_reads, 200);
   EXPECT_EQ(residency_->epoch(), epoch) << "none was there before";
   kernel_->DropAll();
-  for (size_t i = 0; i < 200; ++i) ASSERT_OK(Read(i));
+  read_all(1);
   EXPECT_GT(residency_->epoch(), epoch);
 }
 
@@ -112,7 +92,7 @@ TEST_F(DroppedPagesTest, ALongScanReadsByPositionOnlyAsFarAsBlocksAreMissing) {
   EXPECT_EQ(kernel_->faults, 0);
 }
 
-TEST_F(DroppedPagesTest, CompressedBlocksAreReadByPositionAndCachedIfRequested) {
+TEST_F(DroppedPagesTest, CompressedBlocksOfALongScanAreReadByPositionAndCachedIfRequested) {
   Write(Compression::kZstd);
   Open(12);
   ASSERT_LT(bytes_.size(), 6000u * 800) << "it is compressed";
@@ -131,7 +111,7 @@ TEST_F(DroppedPagesTest, CompressedBlocksAreReadByPositionAndCachedIfRequested) 
     const size_t i = random.Below(blocks());
     EXPECT_TRUE(read(i, false, nullptr) == blocks_before[i]);
   }
-  EXPECT_GT(kernel_->positional_reads, 1000);
+  EXPECT_EQ(kernel_->positional_reads, 0);
   ResetCounts();
   BlockReader::ReadAhead ahead;
   for (size_t i = 1; i < blocks(); ++i) EXPECT_TRUE(read(i, false, &ahead) == blocks_before[i]);
@@ -144,32 +124,40 @@ TEST_F(DroppedPagesTest, CompressedBlocksAreReadByPositionAndCachedIfRequested) 
 }
 
 TEST_F(DroppedPagesTest, AWrongChecksumIsFoundInAReadByPosition) {
-  Open(12);
-  ReadAtRandom(40'000, 1);
+  OpenScarce();
   bytes_[index_->handle(700).offset + 100] ^= 1;
-  kernel_->DropAll();
-  std::string_view block;
-  Ref<Block> owner;
   size_t found = 0;
-  for (size_t i = 0; i < blocks(); ++i) {
-    const absl::Status status = reader_->Read(i, {}, nullptr, &block, &owner);
+  for (size_t i = 0; i < blocks(); i += 100) {
+    EXPECT_GT(reader_->Request(i, 0), 0);
+    const absl::Status status = ReadRow(FirstRowOf(i));
     found += absl::IsDataLoss(status) ? 1 : 0;
     EXPECT_EQ(status.ok(), i != 700);
   }
   EXPECT_EQ(found, 1);
+  EXPECT_EQ(kernel_->positional_reads, (blocks() + 99) / 100);
 }
 
 TEST_F(DroppedPagesTest, WithoutTheShortcutNothingIsReadPastTheMapping) {
   const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kPastMapping));
-  Open(12);
-  ReadAtRandom(40'000, 1);
+  OpenScarce();
   BlockReader::ReadAhead ahead;
   for (size_t i = 1; i < blocks(); ++i) ASSERT_OK(Read(i, &ahead));
-  EXPECT_EQ(kernel_->positional_reads, 0);
+  Random random(1);
+  for (int k = 0; k < 2000; ++k) {
+    const size_t row = random.Below(kRows);
+    if (random.OneIn(2)) (void)reader_->Request(BlockOfRow(row), 0, RowPrefix(RowOf(row)));
+    bool is_slice = true;
+    ASSERT_OK(ReadRow(row, &is_slice));
+    EXPECT_FALSE(is_slice);
+  }
+  EXPECT_GT(kernel_->requests, 1000);
+  EXPECT_EQ(kernel_->positional_reads + kernel_->uncached_reads, 0);
+  EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0);
 }
 
 TEST_F(DroppedPagesTest, AScanOfDroppedBlocksReadsInLargeRequests) {
-  Open(50, false);
+  Open(50);
+  kernel_->reads_by_position = false;
   for (int pass = 0; pass < 3; ++pass) {
     ResetCounts();
     BlockReader::ReadAhead ahead;
@@ -181,8 +169,9 @@ TEST_F(DroppedPagesTest, AScanOfDroppedBlocksReadsInLargeRequests) {
   }
 }
 
-TEST_F(DroppedPagesTest, AShortScanReadsLittleMoreThanItReturns) {
+TEST_F(DroppedPagesTest, AShortScanThroughTheMappingReadsLittleMoreThanItReturns) {
   Open(12);
+  kernel_->reads_uncached = false;
   ReadAtRandom(40'000, 1);
   ResetCounts();
   Random random(2);
@@ -194,22 +183,18 @@ TEST_F(DroppedPagesTest, AShortScanReadsLittleMoreThanItReturns) {
     for (size_t i = first + 1; i < first + 25; ++i) ASSERT_OK(Read(i, &ahead));
   }
   EXPECT_LT(kernel_->pages_read, kScans * 48);
-  EXPECT_LT(kernel_->populations, kScans)
-      << "a block that is soon dropped is not put into the page table";
+  EXPECT_EQ(kernel_->positional_reads + kernel_->uncached_reads, 0);
   EXPECT_LT(kernel_->requests + kernel_->faults, kScans * 6);
 }
 
 TEST_F(DroppedPagesTest, AnErrorOfReadingADroppedBlockAgainIsReturned) {
-  for (const bool by_position : {false, true}) {
-    Open(12, by_position);
-    ReadAtRandom(40'000, 1);
-    kernel_->failure = absl::UnavailableError("t: Input/output error");
-    int errors = 0;
-    for (size_t i = 0; i < blocks(); ++i) errors += Read(i).ok() ? 0 : 1;
-    EXPECT_GT(errors, static_cast<int>(blocks()) / 2);
-    kernel_->failure = absl::OkStatus();
-    for (size_t i = 0; i < blocks(); ++i) EXPECT_OK(Read(i));
+  OpenScarce();
+  kernel_->failure = absl::UnavailableError("t: Input/output error");
+  for (size_t i = 0; i < blocks(); ++i) {
+    EXPECT_STATUS(kUnavailable, "t: Input/output error", Read(i));
   }
+  kernel_->failure = absl::OkStatus();
+  for (size_t i = 0; i < blocks(); ++i) EXPECT_OK(Read(i));
 }
 
 }  // namespace

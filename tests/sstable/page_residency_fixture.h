@@ -13,12 +13,15 @@
 
 #include "bigtable/testing/in_memory_file_system.h"
 
+#include "base/entry_key.h"
 #include "base/status.h"
+#include "blocks/block_cursor.h"
 #include "blocks/block_index.h"
 #include "blocks/block_reader.h"
 #include "blocks/block_source.h"
 #include "blocks/compression.h"
 #include "blocks/page_residency.h"
+#include "blocks/read_settings.h"
 #include "blocks/stored_block.h"
 #include "sstable/footer.h"
 #include "sstable/sstable.h"
@@ -78,9 +81,13 @@ class Kernel {
   uint64_t populations = 0;
   uint64_t positional_reads = 0;
   uint64_t unannounced_reads = 0;  // by position, of missing pages
+  uint64_t uncached_reads = 0;     // which change no page
+  uint64_t uncached_bytes = 0;
   bool reads_by_position = true;
+  bool reads_uncached = true;
   uint64_t readahead = 0;  // bytes that it reads ahead of them
-  absl::Status failure;    // of Populate and Read
+  absl::Status failure;    // of Populate, Read and ReadUncached
+  absl::Status uncached_failure;
 
  private:
   void Use(uint64_t page) {
@@ -113,6 +120,15 @@ class MappedByKernel final : public RandomAccessFile {
     return absl::OkStatus();
   }
   bool ReadsByPosition() const override { return kernel_->reads_by_position; }
+  absl::Status ReadUncached(uint64_t offset, size_t n, char* buffer) const override {
+    if (!kernel_->failure.ok()) return kernel_->failure;
+    if (!kernel_->uncached_failure.ok()) return kernel_->uncached_failure;
+    ++kernel_->uncached_reads;
+    kernel_->uncached_bytes += n;
+    bytes_->copy(buffer, n, offset);
+    return absl::OkStatus();
+  }
+  bool ReadsUncached() const override { return kernel_->reads_uncached; }
   uint64_t size() const override { return bytes_->size(); }
   const char* mapping() const override { return bytes_->data(); }
   absl::Status Populate(uint64_t offset, size_t n) const override {
@@ -138,16 +154,17 @@ class MappedFileTest : public testing::Test {
 
   void SetUp() override { Write(Compression::kNone); }
 
+  static constexpr size_t kRows = 6000;
+  static std::string RowOf(size_t i) { return "row" + std::to_string(100000 + i); }
+  static std::string ValueOf(size_t i) { return Random(i + 1).Bytes(500) + std::string(500, 'x'); }
   // About 1,500 blocks of 4 KiB, or of half that size when compressed.
   void Write(Compression compression) {
     LocalityGroup group;
     group.compression = compression;
     group.block_size = 4096;
-    Random random(1);
     Entries entries;
-    for (int i = 0; i < 6000; ++i) {
-      entries[CellKey("row" + std::to_string(100000 + i), "f", "", 1, 1)] =
-          random.Bytes(500) + std::string(500, 'x');
+    for (size_t i = 0; i < kRows; ++i) {
+      entries[CellKey(RowOf(i), "f", "", 1, 1)] = ValueOf(i);
     }
     is_compressed_ = compression != Compression::kNone;
     InMemoryFileSystem files;
@@ -160,10 +177,9 @@ class MappedFileTest : public testing::Test {
   }
 
   // With memory for `percent` of the file.
-  void Open(int percent, bool reads_by_position = true) {
+  void Open(int percent) {
     reader_.reset();  // its destructor uses the objects replaced below
     kernel_ = std::make_unique<Kernel>(bytes_.size() / kPage * static_cast<size_t>(percent) / 100);
-    kernel_->reads_by_position = reads_by_position;
     residency_ = std::make_unique<PageResidency>(&MajorFaults);
     ASSERT_OK_AND_ASSIGN(
         const Footer footer,
@@ -188,14 +204,66 @@ class MappedFileTest : public testing::Test {
                                             BlockReader::Options{.residency = residency_.get()});
   }
 
+  // With memory for an eighth of the file, which the reader has found out. Nothing is in memory.
+  void OpenScarce() {
+    Open(12);
+    ReadAtRandom(5000, 1);
+    while (residency_->is_plentiful()) residency_->CountSampleMissing();
+    kernel_->DropAll();
+    EndEpoch();
+    ResetCounts();
+  }
+  void EndEpoch() {
+    for (const uint32_t before = residency_->epoch(); residency_->epoch() == before;) {
+      residency_->CountSampleMissing();
+    }
+  }
+
   size_t blocks() const { return index_->size(); }
+  // The block in which the row begins, and the first row of a block.
+  size_t BlockOfRow(size_t row) const { return index_->Find(RowPrefix(RowOf(row))); }
+  size_t FirstRowOf(size_t block) const {
+    size_t row = 0;
+    for (size_t end = kRows; row < end;) {
+      const size_t middle = row + (end - row) / 2;
+      if (BlockOfRow(middle) < block) {
+        row = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return row;
+  }
+  uint64_t StoredSize(size_t block) const { return index_->handle(block).size + kBlockTrailerSize; }
+  // The row alone. `*is_slice`, unless it is null: a slice was returned.
+  absl::Status ReadRow(size_t row, bool* is_slice = nullptr, const ReadSettings& settings = {}) {
+    const std::string prefix = RowPrefix(RowOf(row));
+    const size_t i = BlockOfRow(row);
+    RowInBlock in_block{prefix};
+    std::string_view block;
+    Ref<Block> owner;
+    BT_RETURN_IF_ERROR(reader_->Read(i, settings, nullptr, &block, &owner, &in_block));
+    BlockCursor cursor;
+    EXPECT_TRUE(cursor.Open(block));
+    cursor.Seek(prefix);
+    EXPECT_TRUE(cursor.valid() && cursor.key().starts_with(prefix));
+    if (cursor.valid()) {
+      EXPECT_TRUE(cursor.value() == ValueOf(row));
+    }
+    EXPECT_TRUE(cursor.entries() == 1 || !in_block.is_slice);
+    if (is_slice != nullptr) *is_slice = in_block.is_slice;
+    if (!owner) kernel_->Touch(index_->handle(i).offset, block.size());
+    return absl::OkStatus();
+  }
   absl::Status Read(size_t i, BlockReader::ReadAhead* ahead = nullptr) {
     std::string_view block;
     Ref<Block> owner;
-    BT_RETURN_IF_ERROR(reader_->Read(i, {.read_ahead = ahead != nullptr}, ahead, &block, &owner));
+    const ReadSettings settings{.fill_cache = !is_compressed_, .read_ahead = ahead != nullptr};
+    BT_RETURN_IF_ERROR(reader_->Read(i, settings, ahead, &block, &owner));
     const BlockHandle handle = index_->handle(i);
     if (owner) {
-      EXPECT_TRUE(block == std::string_view(bytes_).substr(handle.offset, handle.size));
+      EXPECT_TRUE(is_compressed_ ||
+                  block == std::string_view(bytes_).substr(handle.offset, handle.size));
       return absl::OkStatus();
     }
     EXPECT_EQ(block.data(), bytes_.data() + handle.offset) << "in place";
@@ -214,6 +282,13 @@ class MappedFileTest : public testing::Test {
     kernel_->populations = 0;
     kernel_->positional_reads = 0;
     kernel_->unannounced_reads = 0;
+    kernel_->uncached_reads = 0;
+    kernel_->uncached_bytes = 0;
+  }
+  // Of any kind.
+  uint64_t calls() const {
+    return kernel_->requests + kernel_->queries + kernel_->populations + kernel_->positional_reads +
+           kernel_->uncached_reads + kernel_->faults;
   }
 
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(64 << 20);
