@@ -61,6 +61,8 @@ class BlockResidency {
   // The reads so far of a cursor that goes from each block to the next; a new cursor starts a new
   // one.
   struct ReadAhead {
+    bool is_new() const { return expected == 0 && window == 0 && requested_end == 0; }
+
     uint64_t expected = 0;     // bytes that the first request should have; 0: not known
     uint64_t window = 0;       // bytes of the last request
     uint64_t from_disk = 0;    // bytes

@@ -14,7 +14,7 @@ namespace bigtable {
 
 void SSTableCursor::Reset() {
   valid_ = false;
-  ahead_ = {};
+  if (!ahead_.is_new()) ahead_ = {};
   if (!status_.ok()) [[unlikely]] {
     status_ = absl::OkStatus();
     index_ = kNoBlock;
