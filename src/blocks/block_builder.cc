@@ -47,23 +47,16 @@ bool BlockBuilder::Fits(std::string_view key, std::string_view value) const {
 }
 
 void BlockBuilder::FinishTo(std::string* out) {
-  const size_t begin = out->size();
-  out->resize(begin + size());
-  FinishAt(out->data() + begin);
-}
-
-void BlockBuilder::FinishAt(char* to) {
   ABSL_ASSERT(restarts_.size() / kRestartSize ==
                   (entries_ + kRestartInterval - 1) / kRestartInterval &&
               "every so many entries have a restart");
   ABSL_ASSERT(size() <= kMaxBlockSize && "the caller asks whether an entry fits");
-  StoreFixed32(to, entries_);
-  StoreFixed32(to + 4, static_cast<uint32_t>(restarts_.size() / kRestartSize));
-  StoreFixed32(to + 8, static_cast<uint32_t>(keys_.size()));
-  to += kBlockHeaderSize;
-  for (const std::string* const part : {&restarts_, &keys_, &values_}) {
-    to += part->copy(to, part->size());
-  }
+  AppendFixed32(out, entries_);
+  AppendFixed32(out, static_cast<uint32_t>(restarts_.size() / kRestartSize));
+  AppendFixed32(out, static_cast<uint32_t>(keys_.size()));
+  out->append(restarts_);
+  out->append(keys_);
+  out->append(values_);
   entries_ = 0;
   Empty(&restarts_);
   Empty(&keys_);

@@ -70,8 +70,6 @@ class BlockBuilder {
 
   // Appends the block to `out` and begins a new one.
   void FinishTo(std::string* out);
-  // Writes the block to the size() bytes at `to` and begins a new one.
-  void FinishAt(char* to);
 
  private:
   uint32_t entries_ = 0;

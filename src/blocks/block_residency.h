@@ -8,8 +8,7 @@
 // A block that is not in memory is read with one request:
 //
 // * while memory is plentiful, into the mapping and with the blocks around it;
-// * otherwise, for one row, past the memory of the system, in which it would displace what is
-// needed
+// * otherwise, for one row, past the memory of the system, where it would displace what is needed
 //   more often. Unless it was read so lately, within a quarter to a half as many such reads as
 //   there are blocks in memory, or is next to the block that was read so before it: then into the
 //   mapping. So the mapping keeps what is read more often than it changes;

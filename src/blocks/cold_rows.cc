@@ -33,9 +33,11 @@ Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix) {
     if (!builder.Add(cursor.key(), cursor.value(), &shared)) return {};
   }
   if (cursor.damaged() || builder.empty()) return {};
-  const size_t size = builder.size();
+  std::string bytes;
+  builder.FinishTo(&bytes);
+  const size_t size = bytes.size();
   auto memory = std::make_unique_for_overwrite<char[]>(size);
-  builder.FinishAt(memory.get());
+  bytes.copy(memory.get(), size);
   return MakeRef<Block>(std::move(memory), size, size);
 }
 

@@ -145,7 +145,7 @@ int MostMappings(const MappedFiles& mapped) {
   return static_cast<int>(std::min<rlim_t>(descriptors.rlim_cur / 4, mapped.most));
 }
 
-// Opening a file again costs a tenth of a read from the disk.
+// Opening a file again costs little compared with a read from the disk.
 size_t MostReopened() {
   constexpr rlim_t kMost = 1024;
   struct rlimit descriptors;
