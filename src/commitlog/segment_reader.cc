@@ -93,9 +93,22 @@ absl::StatusOr<std::optional<uint64_t>> SegmentReader::ReadSwitch() {
 }
 
 absl::StatusOr<bool> SegmentReader::FindFrom(uint64_t position, Record* record) {
-  for (; position + kRecordHeaderSize <= file_->size(); position += 8) {
-    BT_ASSIGN_OR_RETURN(const bool found, ReadAt(position, record));
-    if (found) return true;
+  RecordHeader header;
+  while (position + kRecordHeaderSize <= file_->size()) {
+    // A window at a time; its last positions, whose headers end after it, begin the next one.
+    const uint64_t n = std::min(kWindow, file_->size() - position);
+    const char* at;
+    BT_RETURN_IF_ERROR(Load(position, n, &at));
+    uint64_t i = 0;
+    while (i + kRecordHeaderSize <= n &&
+           !DecodeRecordHeader(at + i, RecordSeed(salt_, position + i), &header)) {
+      i += 8;
+    }
+    position += i;
+    if (i + kRecordHeaderSize > n) continue;
+    BT_ASSIGN_OR_RETURN(const bool is_found, ReadAt(position, record));
+    if (is_found) return true;
+    position += 8;
   }
   return false;
 }

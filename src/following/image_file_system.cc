@@ -62,16 +62,13 @@ class ImageFileSystem::Reader final : public RandomAccessFile {
   Reader(File file, std::string_view path) : file_(std::move(file)), path_(path) {}
 
   absl::Status Read(uint64_t offset, size_t n, char* buffer) const override {
-    if (offset > file_.size || n > file_.size - offset) {
+    if (offset > file_->size() || n > file_->size() - offset) {
       return absl::DataLossError(Cat(path_, ": has no ", n, " bytes at ", offset));
     }
-    const size_t copied =
-        offset < file_.bytes->size() ? std::min<uint64_t>(n, file_.bytes->size() - offset) : 0;
-    if (copied > 0) std::copy_n(file_.bytes->data() + offset, copied, buffer);
-    std::fill_n(buffer + copied, n - copied, '\0');
+    file_->copy(buffer, n, offset);
     return absl::OkStatus();
   }
-  uint64_t size() const override { return file_.size; }
+  uint64_t size() const override { return file_->size(); }
 
  private:
   const File file_;
@@ -82,29 +79,27 @@ ImageFileSystem::ImageFileSystem(FileSystem* base, HeldFileSystem* sstables,
                                  DatabaseDirectory directory, const LiveImage& image)
     : FileSystemWrapper(base), sstables_(sstables), directory_(std::move(directory)) {
   for (const auto& [path, bytes] : image.service_files()) {
-    Add(path, bytes, bytes.size());
+    Add(path, bytes);
   }
   for (const auto& [server, log] : image.logs()) {
     const std::string log_path = directory_.log_of(server);
     for (const std::string& name : log.names().files) {
       const std::string path = Cat(log_path, "/", name);
       const std::optional<uint64_t> number = ParseSegmentName(name);
-      const LogCopy::Segment* const segment = number.has_value() ? log.Find(*number) : nullptr;
+      const std::string* const records = number.has_value() ? log.Find(*number) : nullptr;
       if (name == kLogStateName) {
-        Add(path, EncodeLogState(log.names().state), kStateSize);
-      } else if (segment != nullptr) {
-        Add(path, segment->bytes, segment->size);
-      } else if (number.has_value()) {
-        Add(path, "", base->FileSize(path).value_or(0));  // it has no records
+        std::string state = EncodeLogState(log.names().state);
+        state.resize(kStateSize);
+        Add(path, std::move(state));
       } else {
-        Add(path, "", 0);
+        Add(path, records != nullptr ? *records : "");
       }
     }
   }
 }
 
-void ImageFileSystem::Add(std::string path, std::string bytes, uint64_t size) {
-  files_[std::move(path)] = {std::make_shared<const std::string>(std::move(bytes)), size};
+void ImageFileSystem::Add(std::string path, std::string bytes) {
+  files_[std::move(path)] = std::make_shared<const std::string>(std::move(bytes));
 }
 
 ImageFileSystem::Place ImageFileSystem::PlaceOf(std::string_view path) const {
@@ -141,9 +136,7 @@ absl::StatusOr<std::unique_ptr<RandomAccessFile>> ImageFileSystem::NewRandomAcce
 absl::StatusOr<std::string> ImageFileSystem::ReadFile(std::string_view path) {
   if (PlaceOf(path) != Place::kImage) return FileSystemWrapper::ReadFile(path);
   BT_ASSIGN_OR_RETURN(const File file, Find(path));
-  std::string bytes = *file.bytes;
-  bytes.resize(file.size);
-  return bytes;
+  return *file;
 }
 
 absl::StatusOr<uint64_t> ImageFileSystem::FileSize(std::string_view path) {
@@ -151,7 +144,7 @@ absl::StatusOr<uint64_t> ImageFileSystem::FileSize(std::string_view path) {
   if (place == Place::kSSTable) return sstables_->FileSize(path);
   if (place == Place::kElsewhere) return FileSystemWrapper::FileSize(path);
   BT_ASSIGN_OR_RETURN(const File file, Find(path));
-  return file.size;
+  return file->size();
 }
 
 bool ImageFileSystem::FileExists(std::string_view path) {

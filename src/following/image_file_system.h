@@ -62,17 +62,15 @@ class ImageFileSystem final : public FileSystemWrapper {
   absl::StatusOr<std::unique_ptr<FileLock>> LockFile(std::string_view path, LockMode mode) override;
 
  private:
-  // A file of the image: its bytes, which zeros follow up to its size.
-  struct File {
-    std::shared_ptr<const std::string> bytes;
-    uint64_t size = 0;
-  };
+  // The bytes of a file of the image. A segment of a log ends after its last record: a replay then
+  // searches no old bytes for one.
+  using File = std::shared_ptr<const std::string>;
   class Reader;
 
   enum class Place { kImage, kSSTable, kElsewhere };
   Place PlaceOf(std::string_view path) const;
   bool IsOutside(std::string_view path) const;  // of the directory
-  void Add(std::string path, std::string bytes, uint64_t size);
+  void Add(std::string path, std::string bytes);
   absl::StatusOr<File> Find(std::string_view path) const;
 
   HeldFileSystem* const sstables_;

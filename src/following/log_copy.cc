@@ -52,14 +52,14 @@ void LogCopy::Use(const Names& names) {
   if (current_ < names.state.low) current_ = 0;
 }
 
-const LogCopy::Segment* LogCopy::Find(uint64_t number) const {
+const std::string* LogCopy::Find(uint64_t number) const {
   const auto found = segments_.find(number);
   return found == segments_.end() ? nullptr : &found->second;
 }
 
 uint64_t LogCopy::bytes() const {
   uint64_t bytes = 0;
-  for (const auto& [_, segment] : segments_) bytes += segment.bytes.capacity();
+  for (const auto& [_, records] : segments_) bytes += records.capacity();
   return bytes;
 }
 
@@ -81,7 +81,7 @@ absl::Status LogCopy::Extend(FileSystem* files, SequenceNumber last, bool* has_m
       BT_RETURN_IF_ERROR(
           ExtendSegment(files, current_, last, has_more, &has_ended, &next, &is_limited));
       if (!has_ended) {
-        const uint64_t end = LogOffset(current_, segments_[current_].bytes.size());
+        const uint64_t end = LogOffset(current_, segments_[current_].size());
         if (!begun->switches_at.has_value() || end < *begun->switches_at) {
           if (is_limited) return absl::OkStatus();
           return LookAgain(Cat(directory_, "/", SegmentName(begun->number)));
@@ -109,19 +109,18 @@ absl::Status LogCopy::ExtendSegment(FileSystem* files, uint64_t number, Sequence
     return segments_.contains(number) ? LookAgain(path) : absl::OkStatus();
   }
   BT_RETURN_IF_ERROR(opened.status());
-  Segment& segment = segments_[number];
-  BT_ASSIGN_OR_RETURN(segment.size, files->FileSize(path));
+  std::string& records = segments_[number];
   SegmentReader::Record record;
   while (true) {
-    BT_ASSIGN_OR_RETURN(const bool is_valid, (*opened)->ReadAt(segment.bytes.size(), &record));
+    BT_ASSIGN_OR_RETURN(const bool is_valid, (*opened)->ReadAt(records.size(), &record));
     if (!is_valid) return absl::OkStatus();
     *has_more = true;
     *is_limited = record.header.sequence > last;
     if (*is_limited) return absl::OkStatus();
     // The header is before the payload.
     const char* const begin = record.payload.data() - kRecordHeaderSize;
-    segment.bytes.append(begin, kRecordHeaderSize + record.payload.size());
-    segment.bytes.resize(record.next());
+    records.append(begin, kRecordHeaderSize + record.payload.size());
+    records.resize(record.next());
     last_sequence_ = std::max(last_sequence_, record.header.sequence);
     NoteTables(record.header.type, record.header.sequence, record.payload);
     if (record.header.type != static_cast<uint8_t>(RecordType::kEnd)) continue;

@@ -57,13 +57,8 @@ class LogCopy {
   // Whether it has mutations of METADATA.
   bool is_of_metadata() const { return is_of_metadata_; }
 
-  // A segment's file: its copied bytes, which zeros follow up to its size. Null: it is none of the
-  // log's.
-  struct Segment {
-    std::string bytes;
-    uint64_t size = 0;
-  };
-  const Segment* Find(uint64_t number) const;
+  // The copied records of a segment; null: there are none.
+  const std::string* Find(uint64_t number) const;
   uint64_t bytes() const;
 
  private:
@@ -82,8 +77,8 @@ class LogCopy {
 
   const std::string directory_;
   Names names_;
-  std::map<uint64_t, Segment> segments_;
-  uint64_t current_ = 0;  // the segment that is read on; 0: `low`
+  std::map<uint64_t, std::string> segments_;  // records, by the number of the segment
+  uint64_t current_ = 0;                      // the segment that is read on; 0: `low`
   SequenceNumber last_sequence_ = 0;
   bool is_of_metadata_ = false;
 };
