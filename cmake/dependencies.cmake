@@ -26,3 +26,15 @@ else()
 endif()
 list(APPEND BIGTABLE_PRIVATE_LIBRARIES
   PkgConfig::BIGTABLE_XXHASH PkgConfig::BIGTABLE_RE2 Threads::Threads)
+
+# Names in CMake of what pkg-config finds, for those who use the installed library.
+set(BIGTABLE_PKGCONFIG_MODULES XXHASH:libxxhash RE2:re2)
+if(BIGTABLE_URING)
+  pkg_check_modules(BIGTABLE_URING_LIBRARY IMPORTED_TARGET GLOBAL liburing>=2.0)
+  if(BIGTABLE_URING_LIBRARY_FOUND)
+    list(APPEND BIGTABLE_PRIVATE_LIBRARIES PkgConfig::BIGTABLE_URING_LIBRARY)
+    list(APPEND BIGTABLE_PKGCONFIG_MODULES URING_LIBRARY:liburing)
+  else()
+    message(STATUS "liburing was not found: reads do not overlap by io_uring")
+  endif()
+endif()

@@ -62,6 +62,7 @@ endforeach()
 set(bigtable_cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_ITEM bigtable_cxx_libraries c gcc gcc_s)
 list(REMOVE_DUPLICATES bigtable_cxx_libraries)
+list(JOIN BIGTABLE_PKGCONFIG_MODULES " " bigtable_pkgconfig_modules)
 configure_package_config_file(cmake/bigtableConfig.cmake.in
   ${PROJECT_BINARY_DIR}/bigtableConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bigtableConfigVersion.cmake
@@ -79,6 +80,9 @@ list(TRANSFORM BIGTABLE_PUBLIC_ABSL PREPEND absl_ OUTPUT_VARIABLE pkgconfig_requ
 list(JOIN pkgconfig_requires ", " pkgconfig_requires)
 list(TRANSFORM BIGTABLE_PRIVATE_ABSL PREPEND absl_ OUTPUT_VARIABLE pkgconfig_requires_private)
 list(APPEND pkgconfig_requires_private libzstd libxxhash re2)
+if(BIGTABLE_URING_LIBRARY_FOUND)
+  list(APPEND pkgconfig_requires_private liburing)
+endif()
 list(JOIN pkgconfig_requires_private ", " pkgconfig_requires_private)
 set(pkgconfig_files bigtable bigtable-testing)
 if(TARGET bigtable_encryption)

@@ -5,7 +5,8 @@
 #   install_packages "${BUILD_PACKAGES[@]}"
 
 # The library and its build.
-BUILD_PACKAGES=(cmake g++ ninja-build pkg-config libabsl-dev libre2-dev libxxhash-dev libzstd-dev)
+BUILD_PACKAGES=(cmake g++ ninja-build pkg-config libabsl-dev libre2-dev liburing-dev
+  libxxhash-dev libzstd-dev)
 # tests/, and what building all the rest on the way takes.
 TEST_PACKAGES=(libbenchmark-dev libgmock-dev libgtest-dev lld)
 # encryption/.

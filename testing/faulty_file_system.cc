@@ -61,6 +61,15 @@ class FaultyRandomAccessFile final : public RandomAccessFile {
                       [&] { return base_->ReadUncached(offset, n, buffer); });
   }
   bool ReadsUncached() const override { return base_->ReadsUncached(); }
+  // A fault is known when the read is begun, and seen when it is waited for.
+  bool BeginRead(ReadQueue* queue, ReadQueue::Read* read) const override {
+    const absl::Status status =
+        plan_->Run(FileCall::kRead, path_, {}, [] { return absl::OkStatus(); });
+    if (status.ok()) return base_->BeginRead(queue, read);
+    read->status = status;
+    read->is_done = true;
+    return true;
+  }
   void WillNeed(uint64_t offset, size_t n) const override { base_->WillNeed(offset, n); }
   bool IsResident(uint64_t offset, size_t n) const override { return base_->IsResident(offset, n); }
 

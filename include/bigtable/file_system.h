@@ -54,6 +54,39 @@ class BIGTABLE_EXPORT WritableFile {
   virtual absl::Status Close() = 0;
 };
 
+// Reads of several ranges of several files that are under way together. A read is begun with
+// RandomAccessFile::BeginRead. One thread at a time.
+class BIGTABLE_EXPORT ReadQueue {
+ public:
+  // A read of [offset, offset + size) of a file, past the memory of the system like
+  // RandomAccessFile::ReadUncached. Until it is done, it stays where it is, and so do its memory
+  // and the file.
+  struct Read {
+    // Has room for whole sectors, at the boundary of one.
+    static constexpr uint64_t MemoryFor(uint64_t n) { return n + 3 * 4096; }
+
+    uint64_t offset = 0;
+    uint64_t size = 0;
+    char* memory = nullptr;  // MemoryFor(size) bytes
+    // Set when it is done.
+    bool is_done = false;
+    absl::Status status;
+    const char* bytes = nullptr;  // where in `memory` they are
+    // The implementation's.
+    std::shared_ptr<const void> keeps;
+    uint64_t expected = 0;
+  };
+  // Requires that every read is done.
+  virtual ~ReadQueue() = default;
+
+  // How many reads may be under way at a time.
+  virtual size_t most() const = 0;
+  // Makes the disk begin those that were begun since the last call.
+  virtual void Submit() = 0;
+  // Waits until the read, which was begun, is done. Others may be done before it.
+  virtual void Wait(Read* read) = 0;
+};
+
 // A file that is read at any position. Thread-safe.
 class BIGTABLE_EXPORT RandomAccessFile {
  public:
@@ -95,6 +128,9 @@ class BIGTABLE_EXPORT RandomAccessFile {
   // Whether ReadUncached() does what it says. If not, the engine does not use it. Advice, as with
   // ReadsByPosition().
   virtual bool ReadsUncached() const { return false; }
+  // Adds a read to the queue, which is of this file system, and does not wait for it. False: it was
+  // not added, and the file must be read with another call. That may hold for this read or for all.
+  virtual bool BeginRead(ReadQueue* /*queue*/, ReadQueue::Read* /*read*/) const { return false; }
   // Whether [offset, offset + n) of the mapping, after Populate(), is still in memory: a system
   // drops pages when memory is short. Advice; true if it cannot be known.
   virtual bool IsResident(uint64_t /*offset*/, size_t /*n*/) const { return true; }
@@ -165,6 +201,10 @@ class BIGTABLE_EXPORT FileSystem {
   // the system can do that (ResourceExhausted if there is not enough).
   virtual absl::StatusOr<std::unique_ptr<LogFile>> NewLogFile(std::string_view path,
                                                               uint64_t size) = 0;
+
+  // For reads that are under way together. Null: there is no such thing now, and RandomAccessFile
+  // has WillNeed for it. Cheap; may use a descriptor.
+  virtual std::unique_ptr<ReadQueue> NewReadQueue() { return nullptr; }
 
   // Reads a whole file; for small files.
   virtual absl::StatusOr<std::string> ReadFile(std::string_view path) = 0;

@@ -51,6 +51,7 @@ class BIGTABLE_EXPORT FileSystemWrapper : public FileSystem {
                                                       uint64_t size) override {
     return base_->NewLogFile(path, size);
   }
+  std::unique_ptr<ReadQueue> NewReadQueue() override { return base_->NewReadQueue(); }
   absl::StatusOr<std::string> ReadFile(std::string_view path) override {
     return base_->ReadFile(path);
   }

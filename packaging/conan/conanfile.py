@@ -56,6 +56,7 @@ class BigtableConan(ConanFile):
         toolchain.cache_variables["BIGTABLE_BUILD_SHARED"] = bool(self.options.shared)
         for what in ("TESTS", "EXAMPLES", "TOOLS", "SERVER", "ENCRYPTION", "BENCH"):
             toolchain.cache_variables[f"BIGTABLE_BUILD_{what}"] = False
+        toolchain.cache_variables["BIGTABLE_URING"] = False
         toolchain.cache_variables["BIGTABLE_WARNINGS_AS_ERRORS"] = False
         toolchain.generate()
         CMakeDeps(self).generate()

@@ -74,8 +74,12 @@ This package has the headers, the static libraries (bigtable,
 bigtable::testing and, where they were built, bigtable::encryption and
 bigtable::remote), the CMake package and the files for pkg-config. The last
 two need the suggested packages.")
+set(uring_depends "")
+if(BIGTABLE_URING_LIBRARY_FOUND)
+  set(uring_depends "liburing-dev, ")
+endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "${development_depends}libabsl-dev, libre2-dev, libxxhash-dev, libzstd-dev, pkg-config")
+  "${development_depends}libabsl-dev, libre2-dev, ${uring_depends}libxxhash-dev, libzstd-dev, pkg-config")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, libgrpc++-dev, libprotobuf-dev, libssl-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 if(TARGET bigtable_tool)

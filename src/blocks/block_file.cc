@@ -1,6 +1,7 @@
 #include "blocks/block_file.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -15,8 +16,17 @@
 
 namespace bigtable {
 
+namespace {
+
+uint64_t NewId() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
 BlockFile::BlockFile(BlockSource source, const BlockIndex* index, MemoryBudget* budget)
-    : source_(std::move(source)), index_(*index), dictionary_(&source_, budget) {}
+    : id_(NewId()), source_(std::move(source)), index_(*index), dictionary_(&source_, budget) {}
 
 absl::Status BlockFile::Damaged(size_t i, std::string_view what) const {
   return absl::DataLossError(

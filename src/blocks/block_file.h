@@ -50,6 +50,9 @@ class BlockFile {
   const RandomAccessFile& file() const { return *source_.file; }
   const std::string& path() const { return source_.path; }
   uint64_t number() const { return source_.number; }
+  // Differs from that of every other object in the process, also of those that were destroyed. Not
+  // 0.
+  uint64_t id() const { return id_; }
   // Whether some blocks may be compressed.
   bool is_compressed() const { return source_.compressed; }
   const BlockIndex& index() const { return index_; }
@@ -91,6 +94,7 @@ class BlockFile {
  private:
   absl::Status ReadBytes(size_t i, const CallLimits* limits, char* stored) const;
 
+  const uint64_t id_;
   const BlockSource source_;
   const BlockIndex& index_;
   FileDictionary dictionary_;

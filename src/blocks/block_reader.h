@@ -83,14 +83,16 @@ class BlockReader {
   // disk, unless they are in memory, and does not wait. A Read of block `i` should follow. Advice:
   // errors are left to it. Returns where the requested blocks end, for ReadAhead::requested_end of
   // the cursor that reads them, or 0. `row_prefix`: that of the only row that is read, or empty.
-  size_t Request(size_t i, uint64_t bytes, std::string_view row_prefix = {}) {
+  // `overlapped`: the reads of the call, which may take this one among them, or null.
+  size_t Request(size_t i, uint64_t bytes, std::string_view row_prefix = {},
+                 OverlappedReads* overlapped = nullptr) {
     if (mapped_.has_value()) {
       // If this block and the next one are in memory, the others probably are. A look at each would
       // cost a scan of a few rows more than a twentieth.
       const bool is_alone = bytes == 0 || i + 1 == file_.index().size();
       if (mapped_->IsInPlace(i) && (is_alone || mapped_->IsInPlace(i + 1))) [[likely]]
         return 0;
-      return mapped_->Request(i, bytes, row_prefix);
+      return mapped_->Request(i, bytes, row_prefix, overlapped);
     }
     if (!loaded_.has_value()) cached_->Request(i, bytes);
     return 0;

@@ -10,7 +10,8 @@
 namespace bigtable {
 
 BlockResidency::BlockResidency(const BlockFile* file, PageResidency* pages)
-    : file_(file->file()),
+    : blocks_(*file),
+      file_(file->file()),
       index_(file->index()),
       pages_(pages),
       known_(index_.size()),
@@ -110,7 +111,9 @@ absl::Status BlockResidency::ReadFromDisk(Stretch blocks) {
   return Populate(blocks);
 }
 
-size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched) {
+size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched,
+                               OverlappedReads* overlapped) {
+  if (overlapped != nullptr && overlapped->Has(blocks_, i)) return 0;
   FollowEpoch();
   const Stretch one{i, i + 1};
   const bool is_known = known_.Test(i);
@@ -135,6 +138,9 @@ size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched) {
     } else {
       Populate(found).IgnoreError();  // the read tries it again
     }
+    return 0;
+  }
+  if (overlapped != nullptr && !with_others && IsReadPast(i) && overlapped->Begin(blocks_, i)) {
     return 0;
   }
   if (is_known) {

@@ -42,6 +42,7 @@
 #include "blocks/block_bits.h"
 #include "blocks/block_file.h"
 #include "blocks/block_window.h"
+#include "blocks/overlapped_reads.h"
 #include "blocks/page_residency.h"
 #include "blocks/residency_trust.h"
 
@@ -87,8 +88,9 @@ class BlockResidency {
   // Begins to read block `i`, and the blocks behind it that begin within `bytes` of it, unless they
   // are in memory, and does not wait; a call of BringIn follows. So the requests for several rows,
   // or of several files, overlap. Returns where the requested blocks end, for
-  // ReadAhead::requested_end, or 0.
-  size_t Request(size_t i, uint64_t bytes, bool was_touched);
+  // ReadAhead::requested_end, or 0. `overlapped`: the reads of the call, which may take this one
+  // among them instead, or null.
+  size_t Request(size_t i, uint64_t bytes, bool was_touched, OverlappedReads* overlapped);
 
   // Whether the blocks of a scan that are not in memory are read past it.
   bool ReadsWindows() const;
@@ -147,6 +149,7 @@ class BlockResidency {
   void CheckSample(size_t next);
   void MarkPresent(Stretch blocks);
 
+  const BlockFile& blocks_;
   const RandomAccessFile& file_;
   const BlockIndex& index_;
   PageResidency* const pages_;

@@ -71,11 +71,12 @@ absl::Status MappedBlocks::Read(size_t i, const ReadSettings& settings,
   return absl::OkStatus();
 }
 
-size_t MappedBlocks::Request(size_t i, uint64_t bytes, std::string_view row_prefix) {
+size_t MappedBlocks::Request(size_t i, uint64_t bytes, std::string_view row_prefix,
+                             OverlappedReads* overlapped) {
   if (!row_prefix.empty() && cold_rows_.Has(row_prefix)) return 0;
   if (cache_ != nullptr && bytes == 0 && !raw_.Test(i) && cache_->Has(i)) return 0;
   FollowEpoch();
-  return residency_.Request(i, bytes, verified_.Test(i));
+  return residency_.Request(i, bytes, verified_.Test(i), row_prefix.empty() ? nullptr : overlapped);
 }
 
 absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
@@ -83,6 +84,12 @@ absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
                                          std::string_view* block, Ref<Block>* owner,
                                          BlockOrigin* origin) {
   FollowEpoch();
+  if (settings.overlapped != nullptr) {
+    if (const char* const stored = settings.overlapped->Take(*file_, i)) {
+      if (*origin == BlockOrigin::kInPlace) *origin = BlockOrigin::kFirstTouch;
+      return ReadTaken(i, settings, stored, row, block, owner);
+    }
+  }
   BlockResidency::Way way;
   BT_RETURN_IF_ERROR(residency_.BringIn(i, verified_.Test(i), row != nullptr, ahead, &way));
   if (way == BlockResidency::Way::kWindow) {
@@ -146,6 +153,23 @@ absl::Status MappedBlocks::ReadAside(size_t i, const ReadSettings& settings,
     BT_RETURN_IF_ERROR(file_->Read(i, settings.limits, owner));
     *block = (*owner)->data();
   }
+  return KeepAside(i, settings, row, block, owner);
+}
+
+absl::Status MappedBlocks::ReadTaken(size_t i, const ReadSettings& settings, const char* stored,
+                                     RowInBlock* row, std::string_view* block, Ref<Block>* owner) {
+  BT_RETURN_IF_ERROR(file_->Verify(i, stored));
+  *owner = {};
+  *block = {stored, index_.handle(i).size};
+  if (!file_->IsRaw(i, stored)) {
+    BT_RETURN_IF_ERROR(file_->Decode(i, stored, settings.limits, owner));
+    *block = (*owner)->data();
+  }
+  return KeepAside(i, settings, row, block, owner);
+}
+
+absl::Status MappedBlocks::KeepAside(size_t i, const ReadSettings& settings, RowInBlock* row,
+                                     std::string_view* block, Ref<Block>* owner) {
   if (row != nullptr) {
     if (Ref<Block> slice = cold_rows_.Add(row->prefix, settings, *block)) {
       *owner = std::move(slice);

@@ -35,6 +35,7 @@
 #include "blocks/block_residency.h"
 #include "blocks/cached_blocks.h"
 #include "blocks/cold_rows.h"
+#include "blocks/overlapped_reads.h"
 #include "blocks/page_residency.h"
 #include "blocks/read_settings.h"
 #include "cache/block.h"
@@ -71,7 +72,8 @@ class MappedBlocks {
   // BlockResidency::ReadsWindows.
   bool ReadsWindows() const { return residency_.ReadsWindows(); }
   // BlockReader::Request.
-  size_t Request(size_t i, uint64_t bytes, std::string_view row_prefix);
+  size_t Request(size_t i, uint64_t bytes, std::string_view row_prefix,
+                 OverlappedReads* overlapped);
   BIGTABLE_ONLY_PREFETCHES void Prefetch(size_t i) const {
     bigtable::Prefetch({mapping_ + index_.handle(i).offset, kPrefetchedHead});
   }
@@ -91,6 +93,12 @@ class MappedBlocks {
   // Reads block `i` past the mapping.
   absl::Status ReadAside(size_t i, const ReadSettings& settings, BlockResidency::Way way,
                          RowInBlock* row, std::string_view* block, Ref<Block>* owner);
+  // The same for a block that OverlappedReads has read, whose stored bytes are at `stored`.
+  absl::Status ReadTaken(size_t i, const ReadSettings& settings, const char* stored,
+                         RowInBlock* row, std::string_view* block, Ref<Block>* owner);
+  // Keeps what was read past the mapping, which may be in memory of the thread.
+  absl::Status KeepAside(size_t i, const ReadSettings& settings, RowInBlock* row,
+                         std::string_view* block, Ref<Block>* owner);
   absl::Status Verify(size_t i, bool again);
 
   // Those that ReadInPlace reads are adjacent.

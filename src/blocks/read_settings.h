@@ -8,6 +8,7 @@
 namespace bigtable {
 
 struct CallLimits;
+class OverlappedReads;
 
 // The row for which a block is read, by a reader that needs nothing else of it.
 struct RowInBlock {
@@ -36,6 +37,9 @@ struct ReadSettings {
   uint64_t first_request = 0;
   // A key behind which nothing is requested so; empty: there is none. Outlives the cursor.
   std::string_view request_end;
+  // The reads that the call has begun, which a read of one of their blocks takes; null: there are
+  // none. Outlive the cursor.
+  OverlappedReads* overlapped = nullptr;
   // End the waits for other threads that open the file, or load a part of it. Outlives the cursor.
   // Null: there are none.
   const CallLimits* limits = nullptr;

@@ -14,6 +14,7 @@
 #include "filesystem/posix_file_lock.h"
 #include "filesystem/posix_io.h"
 #include "filesystem/posix_log_file.h"
+#include "filesystem/uring_queue.h"
 
 namespace bigtable {
 
@@ -48,6 +49,8 @@ absl::StatusOr<std::unique_ptr<LogFile>> PosixFileSystem::NewLogFile(std::string
                                                                      uint64_t size) {
   return NewPosixLogFile(Find(path), size, reserve_log_files_);
 }
+
+std::unique_ptr<ReadQueue> PosixFileSystem::NewReadQueue() { return NewUringQueue(); }
 
 absl::StatusOr<std::string> PosixFileSystem::ReadFile(std::string_view path) {
   uint64_t size = 0;

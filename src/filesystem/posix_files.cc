@@ -18,6 +18,7 @@
 #include "base/strings.h"
 #include "filesystem/file_errors.h"
 #include "filesystem/posix_io.h"
+#include "filesystem/uring_queue.h"
 
 #ifndef MADV_POPULATE_READ  // Linux 5.14
 #define MADV_POPULATE_READ 22
@@ -268,6 +269,22 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   bool ReadsUncached() const override {
     return mapping_ != nullptr && sector_.load(std::memory_order_relaxed) != 0 &&
            Reopen(&uncached_, O_DIRECT) != nullptr;
+  }
+
+  bool BeginRead(ReadQueue* queue, ReadQueue::Read* read) const override {
+    auto* const ring = dynamic_cast<UringQueue*>(queue);
+    const uint64_t sector = sector_.load(std::memory_order_relaxed);
+    if (ring == nullptr || mapping_ == nullptr || sector == 0 || read->size == 0 ||
+        !Contains(read->offset, read->size)) {
+      return false;
+    }
+    auto fd = Reopen(&uncached_, O_DIRECT);
+    if (fd == nullptr) return false;
+    const uint64_t begin = read->offset / sector * sector;
+    const uint64_t end = (read->offset + read->size + sector - 1) / sector * sector;
+    const auto address = reinterpret_cast<uintptr_t>(read->memory);
+    char* const to = read->memory + (sector - address % sector) % sector;
+    return ring->Add(std::move(fd), begin, static_cast<size_t>(end - begin), to, read);
   }
 
   void WillNeed(uint64_t offset, size_t n) const override {

@@ -37,6 +37,13 @@ class HeldFile final : public RandomAccessFile {
   // A file that was removed cannot be opened again.
   bool ReadsByPosition() const override { return false; }
   bool IsResident(uint64_t offset, size_t n) const override { return file_->IsResident(offset, n); }
+  absl::Status ReadUncached(uint64_t offset, size_t n, char* buffer) const override {
+    return file_->ReadUncached(offset, n, buffer);
+  }
+  bool ReadsUncached() const override { return file_->ReadsUncached(); }
+  bool BeginRead(ReadQueue* queue, ReadQueue::Read* read) const override {
+    return file_->BeginRead(queue, read);
+  }
 
  private:
   const std::shared_ptr<RandomAccessFile> file_;

@@ -85,7 +85,7 @@ void ReadSources::RequestRow(const RowProbe& row) const {
       const RowIndex::Answer answer = LookUp(file, question, &location);
       if (answer == RowIndex::Answer::kAbsent) continue;
       const bool is_found = answer == RowIndex::Answer::kFound;
-      file.RequestRow(row.prefix(), is_found ? &location : nullptr);
+      file.RequestRow(row.prefix(), is_found ? &location : nullptr, settings_.overlapped);
     }
   }
 }

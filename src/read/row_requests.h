@@ -27,9 +27,10 @@ class RowRequests {
   static constexpr size_t kAhead = 64;
 
   // `filter`: that of the reads; is OK, and may be null. `limits`: theirs, which also end a wait
-  // for another thread that opens a file. Both outlive this object.
-  RowRequests(const FilterNode* filter, const CallLimits* limits)
-      : filter_(filter), limits_(limits) {}
+  // for another thread that opens a file. `overlapped`: the reads of the call, which the reads of
+  // the rows must be given (ReadSettings::overlapped), or null. All outlive this object.
+  RowRequests(const FilterNode* filter, const CallLimits* limits, OverlappedReads* overlapped)
+      : filter_(filter), limits_(limits), overlapped_(overlapped) {}
   RowRequests(const RowRequests&) = delete;
   RowRequests& operator=(const RowRequests&) = delete;
 
@@ -40,7 +41,8 @@ class RowRequests {
     OfTablet(const RowRequests& requests, const TabletVersion& version)
         : requests_(requests),
           version_(version),
-          sources_(&version, {.limits = requests.limits_}, &requests.filter_, &none_) {}
+          sources_(&version, {.overlapped = requests.overlapped_, .limits = requests.limits_},
+                   &requests.filter_, &none_) {}
 
     void Request(std::string_view row) const {
       if (!requests_.limits_->Check().ok()) return;
@@ -57,6 +59,7 @@ class RowRequests {
  private:
   const FilterProgram filter_;
   const CallLimits* const limits_;
+  OverlappedReads* const overlapped_;
 };
 
 }  // namespace bigtable

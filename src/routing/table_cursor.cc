@@ -268,7 +268,7 @@ void TableCursor::RequestRows() {
   if (spec_.reverse || ranges_begun_ == ranges_.size() || !shortcuts_.Has(Shortcut::kRequests)) {
     return;
   }
-  if (!requests_.has_value()) requests_.emplace(spec_.filter, &spec_.limits);
+  if (!requests_.has_value()) requests_.emplace(spec_.filter, &spec_.limits, nullptr);
   const RowRange& rows = snapshot_->table().tablets()[tablet_].tablet->rows();
   const size_t current = ranges_begun_ - 1;
   size_t most = RowRequests::kAhead;

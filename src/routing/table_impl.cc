@@ -19,6 +19,7 @@
 #include "base/call_gate.h"
 #include "base/shortcuts.h"
 #include "base/status.h"
+#include "blocks/overlapped_reads.h"
 #include "master/master.h"
 #include "read/filter_node.h"
 #include "routing/remote_calls.h"
@@ -257,11 +258,9 @@ namespace {
 
 // The body of TableImpl::ReadRow, which does the counting. `sample` is mostly null. Inlined by
 // force: the call would cost more than the counting.
-[[gnu::always_inline]] inline absl::StatusOr<Row> ReadOneRow(const TableImpl& table,
-                                                             std::string_view row,
-                                                             const Filter& filter,
-                                                             const ReadOptions& options,
-                                                             CallSample* sample) {
+[[gnu::always_inline]] inline absl::StatusOr<Row> ReadOneRow(
+    const TableImpl& table, std::string_view row, const Filter& filter, const ReadOptions& options,
+    OverlappedReads* overlapped, CallSample* sample) {
   const CallGate::Pass pass(&table.database->gate);
   if (!pass) return table.database->ClosedError();
   BT_RETURN_IF_ERROR(CheckRowKey(row));
@@ -270,6 +269,7 @@ namespace {
   read.spec.filter = FilterNode::Of(filter);
   read.spec.settings.verify_checksums = options.verify_checksums;
   read.spec.settings.fill_cache = options.fill_cache;
+  read.spec.settings.overlapped = overlapped;
   read.spec.limits = LimitsOf(options);
   read.caller = table.caller;
   read.sample = sample;
@@ -306,14 +306,20 @@ namespace {
 
 absl::StatusOr<Row> TableImpl::ReadRowUncounted(std::string_view row, const Filter& filter,
                                                 const ReadOptions& options) const {
-  return ReadOneRow(*this, row, filter, options, nullptr);
+  return ReadOneRow(*this, row, filter, options, nullptr, nullptr);
 }
 
 absl::StatusOr<Row> TableImpl::ReadRow(std::string_view row, const Filter& filter,
                                        const ReadOptions& options) {
+  return ReadCounted(row, filter, options, nullptr);
+}
+
+absl::StatusOr<Row> TableImpl::ReadCounted(std::string_view row, const Filter& filter,
+                                           const ReadOptions& options,
+                                           OverlappedReads* overlapped) {
   CallTimer timer(&monitor, Call::kReadRow, [&](RequestTrace* trace) { trace->row = row; });
   CallSample* const sample = timer.sample();
-  absl::StatusOr<Row> result = ReadOneRow(*this, row, filter, options, sample);
+  absl::StatusOr<Row> result = ReadOneRow(*this, row, filter, options, overlapped, sample);
   if (!result.ok()) [[unlikely]] {
     timer.Failed(result.status());
   } else if (sample != nullptr && sample->trace != nullptr) [[unlikely]] {
@@ -354,10 +360,15 @@ std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string
                                                     const Filter& filter,
                                                     const ReadOptions& options) {
   const CallLimits limits = LimitsOf(options);
+  std::optional<OverlappedReads> overlapped;
   std::optional<RowRequests> requests;
   if (rows.size() > 1 && Shortcuts().Has(Shortcut::kRequests) &&
       CheckFilterAndLimits(filter, options).ok()) {
-    requests.emplace(FilterNode::Of(filter), &limits);
+    const CallGate::Pass pass(&database->gate);
+    if (pass) {
+      overlapped.emplace(database->file_system.get(), database->parts.budget);
+      requests.emplace(FilterNode::Of(filter), &limits, &*overlapped);
+    }
   }
   // Nothing is requested for calls that are refused. Where quotas or access lists may do that, the
   // first row shows it.
@@ -373,9 +384,11 @@ std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string
     const bool is_due = end == rows.size() || end >= requested + kFewest;
     if (requests.has_value() && goes_on && requested < end && is_due) {
       RequestRows(rows.subspan(requested, end - requested), *requests);
+      overlapped->Submit();
       requested = end;
     }
-    results.push_back(ReadRow(rows[i], filter, options));
+    results.push_back(
+        ReadCounted(rows[i], filter, options, overlapped.has_value() ? &*overlapped : nullptr));
   }
   return results;
 }

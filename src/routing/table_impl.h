@@ -117,6 +117,9 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
   // Begins to read these rows from the disk, those of tablets in place.
   void RequestRows(absl::Span<const std::string_view> rows, const RowRequests& requests) const;
 
+  // ReadRow, with the reads that the call has begun, or null.
+  absl::StatusOr<Row> ReadCounted(std::string_view row, const Filter& filter,
+                                  const ReadOptions& options, OverlappedReads* overlapped);
   // ReadRow, without counting the call.
   absl::StatusOr<Row> ReadRowUncounted(std::string_view row, const Filter& filter,
                                        const ReadOptions& options) const;

@@ -138,13 +138,14 @@ class SSTable final : public RefCounted {
   }
 
   // Begins to read from the disk the block in which the row begins, if it is open, and does not
-  // wait. `location`: that of LookUpRow, or null.
-  void RequestRow(std::string_view row_prefix, const RowIndex::Location* location) const {
+  // wait. `location`: that of LookUpRow, or null. `overlapped`: BlockReader::Request.
+  void RequestRow(std::string_view row_prefix, const RowIndex::Location* location,
+                  OverlappedReads* overlapped) const {
     if (!is_open()) return;
     const size_t block = location != nullptr ? location->block : index_.Find(row_prefix);
     if (block >= index_.size()) return;
     blocks_->Prefetch(block);
-    blocks_->Request(block, 0, row_prefix);
+    blocks_->Request(block, 0, row_prefix, overlapped);
   }
   // Prefetch what LookUpRow or MayContainColumn reads, if it is open.
   BIGTABLE_ONLY_PREFETCHES void PrefetchRow(uint64_t row_hash) const {

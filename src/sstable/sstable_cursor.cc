@@ -123,7 +123,7 @@ void SSTableCursor::Request(std::string_view target, std::string_view row_prefix
   if (requested_ == table_->index_.size() || requested_ == index_ || IsBehindRow(requested_))
     return;
   const uint64_t bytes = is_first ? FirstRequest(requested_) : 0;
-  requested_end_ = table_->blocks_->Request(requested_, bytes, row_prefix);
+  requested_end_ = table_->blocks_->Request(requested_, bytes, row_prefix, settings_.overlapped);
 }
 
 uint64_t SSTableCursor::FirstRequest(size_t block) const {
@@ -141,7 +141,7 @@ void SSTableCursor::RequestRow(std::string_view row_prefix) {
   row_prefix_size_ = 0;
   DropSlice();
   if (has_plan_) {
-    table_->blocks_->Request(planned_.block, 0, row_prefix);
+    table_->blocks_->Request(planned_.block, 0, row_prefix, settings_.overlapped);
   } else {
     Request(row_prefix, row_prefix);
   }

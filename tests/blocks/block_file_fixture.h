@@ -32,6 +32,7 @@
 #include "blocks/page_residency.h"
 #include "blocks/stored_block.h"
 #include "support/expect_status.h"
+#include "support/late_reads.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"
 
@@ -41,6 +42,7 @@ namespace bigtable {
 struct FileEvents {
   uint64_t reads = 0;
   uint64_t uncached_reads = 0;
+  uint64_t begun_reads = 0;
   uint64_t populations = 0;
   uint64_t queries = 0;
   uint64_t requests = 0;
@@ -78,6 +80,10 @@ class EventfulFile final : public RandomAccessFile {
     return absl::OkStatus();
   }
   bool ReadsUncached() const override { return events_->reads_uncached; }
+  bool BeginRead(ReadQueue* queue, ReadQueue::Read* read) const override {
+    ++events_->begun_reads;
+    return static_cast<LateReads*>(queue)->Begin(*this, read);
+  }
   uint64_t size() const override { return bytes_->size(); }
   const char* mapping() const override { return is_mapped_ ? bytes_->data() : nullptr; }
   absl::Status Populate(uint64_t, size_t n) const override {

@@ -167,7 +167,8 @@ TEST_F(BlockResidencyTest, AFileThatCannotBeReadUncachedIsReadThroughItsMapping)
 
 TEST_F(BlockResidencyTest, ARequestedBlockOfARowIsReadByPosition) {
   OpenCold();
-  for (const size_t i : {7, 20, 30, 40}) EXPECT_EQ(residency_->Request(i, 0, false), i + 1);
+  for (const size_t i : {7, 20, 30, 40})
+    EXPECT_EQ(residency_->Request(i, 0, false, nullptr), i + 1);
   ResetCounts();
   EXPECT_EQ(WayForRow(7), Way::kPosition);
   EXPECT_EQ(events_.requests + events_.populations, 0);

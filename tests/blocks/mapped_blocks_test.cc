@@ -2,6 +2,7 @@
 #include "blocks/mapped_blocks.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,8 @@
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
 
+#include "bigtable/file_system.h"
+#include "bigtable/file_system_wrapper.h"
 #include "bigtable/memory_budget.h"
 
 #include "base/entry_key.h"
@@ -17,13 +20,21 @@
 #include "blocks/block_file_fixture.h"
 #include "blocks/cached_blocks.h"
 #include "blocks/compression.h"
+#include "blocks/overlapped_reads.h"
 #include "blocks/read_settings.h"
 #include "cache/block.h"
 #include "support/expect_status.h"
+#include "support/late_reads.h"
 #include "support/random.h"
 
 namespace bigtable {
 namespace {
+
+class HasLateReads final : public FileSystemWrapper {
+ public:
+  HasLateReads() : FileSystemWrapper(FileSystem::Posix()) {}
+  std::unique_ptr<ReadQueue> NewReadQueue() override { return std::make_unique<LateReads>(7); }
+};
 
 class MappedBlocksTest : public BlockFileFixture {
  protected:
@@ -202,6 +213,51 @@ TEST_F(MappedBlocksTest, ARowThatIsNotInMemoryIsReadUncachedAndItsSliceIsKept) {
   }
 }
 
+// Each read fails now and then, and the block is read again.
+TEST_F(MappedBlocksTest, ARowWhoseReadWasBegunTakesItAndItsSliceIsKept) {
+  HasLateReads file_system;
+  for (const Compression compression : {Compression::kNone, Compression::kZstd}) {
+    OpenCold(compression);
+    OverlappedReads overlapped(&file_system, budget_);
+    for (const size_t i : {5, 2, 8}) {
+      EXPECT_EQ(blocks_->Request(i, 0, RowPrefix(Row(i, 2)), &overlapped), 0);
+    }
+    EXPECT_EQ(blocks_->Request(5, 0, RowPrefix(Row(5, 1)), &overlapped), 0) << "it was begun";
+    EXPECT_EQ(events_.begun_reads, 3);
+    EXPECT_EQ(events_.requests, 0);
+    events_.reads = events_.uncached_reads = 0;  // those of the queue
+    for (const size_t i : {2, 5, 8}) {
+      bool is_slice = false;
+      ASSERT_OK(ReadRow(i, Row(i, 2), &is_slice, {.overlapped = &overlapped}));
+      EXPECT_TRUE(is_slice);
+      EXPECT_EQ(block_, BlockOf(EntriesOf(i, 2)));
+      EXPECT_NE(origin_, BlockOrigin::kCacheHit);
+      ASSERT_OK(ReadRow(i, Row(i, 2), &is_slice, {.overlapped = &overlapped}));
+      EXPECT_EQ(origin_, BlockOrigin::kCacheHit);
+    }
+    bool is_slice = false;
+    ASSERT_OK(ReadRow(5, Row(5, 1), &is_slice, {.fill_cache = false, .overlapped = &overlapped}));
+    EXPECT_FALSE(is_slice) << "it is not kept, so the whole block is returned";
+    EXPECT_EQ(block_, RowsOf(5));
+    EXPECT_TRUE(owner_) << "the memory of the read is used again";
+    EXPECT_EQ(events_.reads + events_.populations, 0);
+    Clear();
+  }
+}
+
+TEST_F(MappedBlocksTest, ADamagedBlockThatWasBegunIsAnError) {
+  HasLateReads file_system;
+  OpenCold();
+  bytes_[index_.handle(5).offset + 20] ^= 1;
+  OverlappedReads overlapped(&file_system, budget_);
+  (void)blocks_->Request(5, 0, RowPrefix(Row(5, 2)), &overlapped);
+  EXPECT_EQ(events_.begun_reads, 1);
+  bool is_slice = false;
+  EXPECT_STATUS(kDataLoss, "has a wrong checksum",
+                ReadRow(5, Row(5, 2), &is_slice, {.overlapped = &overlapped}));
+  EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0);
+}
+
 TEST_F(MappedBlocksTest, ASecondRowOfABlockIsReadThroughTheMapping) {
   OpenCold();
   bool is_slice = false;
@@ -255,7 +311,7 @@ TEST_F(MappedBlocksTest, WithoutFillingTheCacheNoSliceIsKept) {
 TEST_F(MappedBlocksTest, ARequestedRowIsReadByPositionAndSlicedAndNotRequestedAgain) {
   OpenCold();
   const std::string prefix = RowPrefix(Row(5, 2));
-  EXPECT_EQ(blocks_->Request(5, 0, prefix), 6);
+  EXPECT_EQ(blocks_->Request(5, 0, prefix, nullptr), 6);
   EXPECT_EQ(events_.requests, 1);
   bool is_slice = false;
   ASSERT_OK(ReadRow(5, Row(5, 2), &is_slice));
@@ -264,9 +320,9 @@ TEST_F(MappedBlocksTest, ARequestedRowIsReadByPositionAndSlicedAndNotRequestedAg
   EXPECT_EQ(events_.reads, 1);
   EXPECT_EQ(events_.uncached_reads + events_.populations, 0);
   events_.queries = 0;
-  EXPECT_EQ(blocks_->Request(5, 0, prefix), 0);
+  EXPECT_EQ(blocks_->Request(5, 0, prefix, nullptr), 0);
   EXPECT_EQ(events_.queries, 0);
-  EXPECT_EQ(blocks_->Request(5, 0, RowPrefix(Row(5, 1))), 6) << "of another row";
+  EXPECT_EQ(blocks_->Request(5, 0, RowPrefix(Row(5, 1)), nullptr), 6) << "of another row";
   EXPECT_EQ(events_.requests, 2);
 }
 

@@ -17,6 +17,7 @@
 #include "base/entry_key.h"
 #include "base/sequence.h"
 #include "base/shortcuts.h"
+#include "blocks/overlapped_reads.h"
 #include "blocks/page_residency.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
@@ -96,7 +97,10 @@ class RowSlicesTest : public testing::Test {
 class Walk {
  public:
   Walk(const SSTable* table, const ReadSettings& settings, const Entries* entries)
-      : table_(table), cursor_(table, settings), entries_(entries) {}
+      : table_(table),
+        cursor_(table, settings),
+        overlapped_(settings.overlapped),
+        entries_(entries) {}
 
   void SeekRow(Random* random, std::string_view row) {
     prefix_ = RowPrefix(row);
@@ -106,6 +110,10 @@ class Walk {
       if (answer == RowIndex::Answer::kFound) cursor_.PlanRow(location);
     }
     if (random->OneIn(3)) cursor_.RequestRow(prefix_);
+    for (uint64_t k = random->Below(3); k > 0 && overlapped_ != nullptr; --k) {
+      const std::string& later = random->Pick(SliceRows());
+      table_->RequestRow(RowPrefix(later), nullptr, overlapped_);
+    }
     cursor_.SeekRow(prefix_);
     at_ = entries_->lower_bound(prefix_);
     CheckInRow();
@@ -193,15 +201,21 @@ class Walk {
 
   const SSTable* const table_;
   SSTableCursor cursor_;
+  OverlappedReads* const overlapped_;
   const Entries* const entries_;
   Entries::const_iterator at_;
   std::string prefix_;
 };
 
 // Several cursors, in turns.
-void WalkAround(Random* random, const SSTable* table, int64_t shift, const Entries& expected) {
-  const std::vector<ReadSettings> kinds = {
-      {.read_ahead = false}, {}, {.fill_cache = false}, {.verify_checksums = true}};
+void WalkAround(Random* random, const SSTable* table, int64_t shift, const Entries& expected,
+                OverlappedReads* overlapped) {
+  const std::vector<ReadSettings> kinds = {{.read_ahead = false},
+                                           {},
+                                           {.fill_cache = false},
+                                           {.verify_checksums = true},
+                                           {.read_ahead = false, .overlapped = overlapped},
+                                           {.fill_cache = false, .overlapped = overlapped}};
   std::vector<std::unique_ptr<Walk>> walks;
   for (const ReadSettings& settings : kinds) {
     walks.push_back(std::make_unique<Walk>(table, settings, &expected));
@@ -234,12 +248,14 @@ TEST_F(RowSlicesTest, ACursorReturnsWhatItWouldOfAFileInMemoryRandom) {
     if (entries.empty()) return;
     Entries expected;
     for (const auto& [key, value] : entries) expected[ShiftedCell(key, shift)] = value;
+    OverlappedReads overlapped(&files_, budget_);
     for (int opening = 0; opening < 8 && !HasFailure(); ++opening) {
-      WalkAround(&random, Write(group, entries, shift).get(), shift, expected);
+      WalkAround(&random, Write(group, entries, shift).get(), shift, expected, &overlapped);
     }
   });
   std::cout << files_.uncached_reads() << " uncached reads, " << files_.positional_reads()
-            << " by position\n";
+            << " by position, " << files_.overlapped_reads() << " overlapped\n";
+  EXPECT_GT(files_.overlapped_reads(), 500);
   EXPECT_GT(files_.uncached_reads(), 500);
   EXPECT_GT(files_.positional_reads(), 500);
 }

@@ -1,6 +1,7 @@
 // A file system on top of another one whose SSTables are never in memory: each block of a row that
 // an engine reads in place is looked for and not found, and so read past the memory of the system,
-// or by position, or into the mapping (blocks/block_residency.h). Files that are read by position
+// or by position, or into the mapping (blocks/block_residency.h), or with others at the same time
+// (late_reads.h). Files that are read by position
 // anyway are not affected.
 #ifndef BIGTABLE_TESTS_SUPPORT_COLD_FILE_SYSTEM_H_
 #define BIGTABLE_TESTS_SUPPORT_COLD_FILE_SYSTEM_H_
@@ -19,6 +20,7 @@
 #include "bigtable/file_system_wrapper.h"
 
 #include "blocks/page_residency.h"
+#include "support/late_reads.h"
 
 namespace bigtable {
 
@@ -45,7 +47,14 @@ class ColdFileSystem final : public FileSystemWrapper {
 
   uint64_t uncached_reads() const { return uncached_reads_; }
   uint64_t positional_reads() const { return positional_reads_; }
+  uint64_t overlapped_reads() const { return overlapped_reads_; }
   uint64_t queries() const { return queries_; }  // while it was cold
+
+  // Sometimes there is none.
+  std::unique_ptr<ReadQueue> NewReadQueue() override {
+    const uint64_t number = ++queues_;
+    return number % 8 == 0 ? nullptr : std::make_unique<LateReads>(number);
+  }
 
   absl::StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(std::string_view path,
                                                                         ReadMode mode) override {
@@ -77,6 +86,12 @@ class ColdFileSystem final : public FileSystemWrapper {
       return file_->Read(offset, n, buffer);
     }
     bool ReadsUncached() const override { return owner_->is_cold_ || file_->ReadsUncached(); }
+    bool BeginRead(ReadQueue* queue, ReadQueue::Read* read) const override {
+      auto* const late = dynamic_cast<LateReads*>(queue);
+      if (late == nullptr || !late->Begin(*file_, read)) return false;
+      ++owner_->overlapped_reads_;
+      return true;
+    }
     bool IsResident(uint64_t offset, size_t n) const override {
       if (!owner_->is_cold_) return file_->IsResident(offset, n);
       owner_->NoteQuery();
@@ -102,7 +117,9 @@ class ColdFileSystem final : public FileSystemWrapper {
   std::atomic<bool> is_cold_ = false;
   std::atomic<uint64_t> uncached_reads_ = 0;
   std::atomic<uint64_t> positional_reads_ = 0;
+  std::atomic<uint64_t> overlapped_reads_ = 0;
   std::atomic<uint64_t> queries_ = 0;
+  std::atomic<uint64_t> queues_ = 0;
 };
 
 }  // namespace bigtable

@@ -1,0 +1,83 @@
+// Blocks that a call reads past the mappings of their files, many at a time: it begins the reads of
+// all rows that it will come to soon, and takes each block when it reads the row. So it waits for
+// the disk about once, and not once for each row.
+//
+// Invariants:
+// * No byte of a block is used before its read is done, and it is not verified here: that is for
+//   who takes it (BlockFile::Verify).
+// * A read that has failed is as good as one that was not begun: the caller reads the block again,
+//   in a way that says what is wrong.
+// * When the object is destroyed, no read is under way.
+//
+// Its memory is charged to MemoryBudget::Use::kReads. One thread at a time.
+#ifndef BIGTABLE_BLOCKS_OVERLAPPED_READS_H_
+#define BIGTABLE_BLOCKS_OVERLAPPED_READS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bigtable/file_system.h"
+#include "bigtable/memory_budget.h"
+
+#include "blocks/block_file.h"
+#include "cache/budget_charge.h"
+
+namespace bigtable {
+
+class OverlappedReads {
+ public:
+  // `file_system` outlives this object. A file whose blocks are read need not.
+  OverlappedReads(FileSystem* file_system, std::shared_ptr<MemoryBudget> budget);
+  ~OverlappedReads();
+  OverlappedReads(const OverlappedReads&) = delete;
+  OverlappedReads& operator=(const OverlappedReads&) = delete;
+
+  // Whether block `i` was begun, and is still here.
+  bool Has(const BlockFile& file, size_t i) { return Find(file, i) != nullptr; }
+  // Begins to read block `i`, which it does not have. False: it must be read in another way. The
+  // disk is told by Submit.
+  bool Begin(const BlockFile& file, size_t i);
+  // Tells the disk of the reads that were begun since the last call.
+  void Submit();
+
+  // The stored bytes of block `i`, until the next Begin; waits for them. Null: it was not begun, or
+  // its read has failed.
+  const char* Take(const BlockFile& file, size_t i);
+
+  // Of blocks that were begun; for tests.
+  uint64_t begun() const { return begun_; }
+
+ private:
+  struct Entry {
+    uint64_t file = 0;  // BlockFile::id; 0: it is free
+    size_t block = 0;
+    uint64_t number = 0;  // of the read
+    bool is_taken = false;
+    std::unique_ptr<char[]> memory;
+    uint64_t memory_size = 0;
+    ReadQueue::Read read;
+  };
+
+  Entry* Find(const BlockFile& file, size_t i);
+  // An entry that is not needed, or a new one; null: there are too many.
+  Entry* FindFree();
+  bool HasRoom(uint64_t bytes) const;
+
+  FileSystem* const file_system_;
+  const std::shared_ptr<MemoryBudget> budget_;
+  bool has_queue_ = true;  // as far as is known
+  BudgetCharge charge_;
+  uint64_t charged_ = 0;
+  uint64_t begun_ = 0;
+  size_t last_found_ = 0;
+  size_t next_free_ = 0;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::unique_ptr<ReadQueue> queue_;  // made for the first read
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_BLOCKS_OVERLAPPED_READS_H_

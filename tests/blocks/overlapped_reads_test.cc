@@ -1,0 +1,155 @@
+#include "blocks/overlapped_reads.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "gtest/gtest.h"
+
+#include "bigtable/file_system.h"
+#include "bigtable/file_system_wrapper.h"
+#include "bigtable/memory_budget.h"
+
+#include "block_file_fixture.h"
+#include "support/late_reads.h"
+#include "support/random.h"
+#include "support/seeds.h"
+
+namespace bigtable {
+namespace {
+
+// Has queues of so many reads, or none.
+class Queues final : public FileSystemWrapper {
+ public:
+  explicit Queues(size_t most) : FileSystemWrapper(FileSystem::Posix()), most_(most) {}
+  std::unique_ptr<ReadQueue> NewReadQueue() override {
+    ++queues;
+    return most_ == 0 ? nullptr : std::make_unique<LateReads>(queues, most_);
+  }
+
+  uint64_t queues = 0;
+
+ private:
+  const size_t most_;
+};
+
+class OverlappedReadsTest : public BlockFileFixture {
+ protected:
+  static constexpr size_t kBlocks = 100;
+
+  void SetUp() override {
+    AddBlocks(kBlocks, Compression::kNone);
+    Open(/*is_mapped=*/true);
+  }
+  std::string_view Stored(size_t i) const {
+    return std::string_view(bytes_).substr(index_.handle(i).offset, file_->StoredSize(i));
+  }
+  // What Take returns is the block, or nothing if its read may fail.
+  bool TakesIt(OverlappedReads* reads, size_t i) {
+    const char* const stored = reads->Take(*file_, i);
+    if (stored == nullptr) return false;
+    EXPECT_TRUE(std::string_view(stored, Stored(i).size()) == Stored(i)) << i;
+    return true;
+  }
+  uint64_t Charged() const { return used(MemoryBudget::Use::kReads); }
+};
+
+TEST_F(OverlappedReadsTest, ABlockThatWasNotBegunIsNotThere) {
+  Queues queues(8);
+  OverlappedReads reads(&queues, budget_);
+  EXPECT_FALSE(reads.Has(*file_, 3));
+  EXPECT_EQ(reads.Take(*file_, 3), nullptr);
+  EXPECT_EQ(queues.queues, 0u) << "a call that finds all in memory needs no queue";
+}
+
+TEST_F(OverlappedReadsTest, BlocksAreTakenInAnyOrderRandom) {
+  ForEachSeed(20, [&](uint64_t seed) {
+    Random random(seed);
+    Queues queues(random.Between(1, 12));
+    OverlappedReads reads(&queues, budget_);
+    uint64_t taken = 0;
+    for (int step = 0; step < 2000; ++step) {
+      const size_t i = random.Below(kBlocks);
+      if (random.OneIn(2)) {
+        if (!reads.Has(*file_, i)) (void)reads.Begin(*file_, i);
+      } else if (reads.Has(*file_, i)) {
+        taken += TakesIt(&reads, i) ? 1 : 0;
+      } else {
+        EXPECT_EQ(reads.Take(*file_, i), nullptr);
+      }
+      if (random.OneIn(5)) reads.Submit();
+    }
+    EXPECT_GT(taken, 5u);
+  });
+  EXPECT_EQ(Charged(), 0u);
+}
+
+TEST_F(OverlappedReadsTest, ABlockIsReadOnceForSeveralRows) {
+  Queues queues(8);
+  OverlappedReads reads(&queues, budget_);
+  ASSERT_TRUE(reads.Begin(*file_, 5));
+  EXPECT_TRUE(reads.Has(*file_, 5));
+  EXPECT_EQ(TakesIt(&reads, 5), TakesIt(&reads, 5));
+  EXPECT_EQ(events_.begun_reads, 1u);
+}
+
+TEST_F(OverlappedReadsTest, BlocksThatAreNeverTakenDoNotBlockTheOthers) {
+  Queues queues(4);
+  OverlappedReads reads(&queues, budget_);
+  for (size_t i = 0; i < 4; ++i) ASSERT_TRUE(reads.Begin(*file_, i));
+  EXPECT_FALSE(reads.Begin(*file_, 4)) << "all are under way";
+  size_t begun = 0;
+  for (size_t i = 5; i < kBlocks; ++i) {
+    (void)reads.Take(*file_, 0);
+    if (reads.Begin(*file_, i)) {
+      ++begun;
+      (void)reads.Take(*file_, i);
+    }
+  }
+  EXPECT_GT(begun, kBlocks / 2);
+}
+
+TEST_F(OverlappedReadsTest, WithoutAQueueNothingIsBegun) {
+  Queues queues(0);
+  OverlappedReads reads(&queues, budget_);
+  EXPECT_FALSE(reads.Begin(*file_, 0));
+  EXPECT_FALSE(reads.Begin(*file_, 1));
+  EXPECT_EQ(queues.queues, 1u) << "it is asked for once";
+}
+
+TEST_F(OverlappedReadsTest, ItsMemoryIsChargedAndBoundByTheBudget) {
+  const auto small = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
+  const auto charged = [&] { return small->used(MemoryBudget::Use::kReads); };
+  Queues queues(128);
+  size_t begun = 0;
+  {
+    OverlappedReads reads(&queues, small);
+    while (begun < kBlocks && reads.Begin(*file_, begun)) ++begun;
+    EXPECT_GE(charged(), begun * file_->StoredSize(0));
+    EXPECT_LE(charged(), small->limit() / 8);
+    OverlappedReads another(&queues, small);
+    EXPECT_FALSE(another.Begin(*file_, 0)) << "all calls together have the part";
+  }
+  EXPECT_GT(begun, 2u);
+  EXPECT_LT(begun, kBlocks);
+  EXPECT_EQ(charged(), 0u);
+}
+
+TEST_F(OverlappedReadsTest, AnotherFileInTheSamePlaceHasOtherBlocks) {
+  Queues queues(8);
+  OverlappedReads reads(&queues, budget_);
+  ASSERT_TRUE(reads.Begin(*file_, 0));
+  const BlockFile* const before = file_.get();
+  Clear();
+  AddBlock(Content(30), Compression::kNone);
+  Open(/*is_mapped=*/true);
+  if (file_.get() != before) GTEST_SKIP() << "it is in another place";
+  EXPECT_FALSE(reads.Has(*file_, 0));
+  EXPECT_EQ(reads.Take(*file_, 0), nullptr);
+}
+
+}  // namespace
+}  // namespace bigtable
