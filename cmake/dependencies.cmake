@@ -10,10 +10,10 @@ pkg_check_modules(BIGTABLE_XXHASH REQUIRED IMPORTED_TARGET GLOBAL libxxhash>=0.8
 pkg_check_modules(BIGTABLE_RE2 REQUIRED IMPORTED_TARGET GLOBAL re2)
 
 # What the public headers include.
-set(BIGTABLE_PUBLIC_ABSL core_headers function_ref span status statusor strings time)
+set(BIGTABLE_PUBLIC_ABSL any_invocable core_headers function_ref span status statusor strings time)
 # What only src/ includes.
 set(BIGTABLE_PRIVATE_ABSL
-  algorithm_container any_invocable base bits btree cleanup cord endian fixed_array flat_hash_map
+  algorithm_container base bits btree cleanup cord endian fixed_array flat_hash_map
   flat_hash_set hash inlined_vector int128 memory random_random str_format synchronization)
 
 list(TRANSFORM BIGTABLE_PUBLIC_ABSL PREPEND absl:: OUTPUT_VARIABLE BIGTABLE_PUBLIC_LIBRARIES)

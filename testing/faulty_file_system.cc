@@ -189,6 +189,8 @@ absl::StatusOr<std::unique_ptr<LogFile>> FaultyFileSystem::NewLogFile(std::strin
                                          options_.hide_log_mappings);
 }
 
+std::unique_ptr<ReadQueue> FaultyFileSystem::NewReadQueue() { return base_->NewReadQueue(); }
+
 absl::StatusOr<std::string> FaultyFileSystem::ReadFile(std::string_view path) {
   return plan_->Run(FileCall::kReadFile, path, {}, [&] { return base_->ReadFile(path); });
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -220,6 +221,28 @@ class BIGTABLE_EXPORT Table {
   [[nodiscard]] std::vector<absl::StatusOr<Row>> GetRows(absl::Span<const std::string_view> rows,
                                                          const Filter& filter = {},
                                                          const ReadOptions& options = {});
+
+  // ReadRow that does not wait for the disk: `done` is called once, with the result. If the row is
+  // in memory, or the call is refused, that is before this returns; otherwise it is a thread of the
+  // database that reads many such rows at the same time. So one thread of a program can have
+  // thousands of reads under way. bigtable/awaitable.h has the same for coroutines.
+  //
+  // `done` should be quick, and wait for nothing: other reads wait for it. It may make calls of the
+  // table, these too, but not close the database. Database::Close returns after each was called;
+  // for a read that was not begun, with FailedPrecondition. What the options point to outlives the
+  // read. ResourceExhausted: the reads that wait take more than a sixteenth of the memory budget.
+  //
+  // Of a connected database, and of one that is followed or recorded, the call reads the row before
+  // it returns.
+  //
+  // Cost: that of ReadRow, and a look into the filters of the files; what is not in memory, a copy
+  // of the row's key and the way to another thread. Section 4.2 has what is read.
+  void ReadRowAsync(std::string row, Filter filter, ReadOptions options,
+                    absl::AnyInvocable<void(absl::StatusOr<Row>)> done);
+  // ReadRowAsync of each of the rows, with one call of `done` for all, when the last was read. The
+  // results are in the order of the rows.
+  void GetRowsAsync(std::vector<std::string> rows, Filter filter, ReadOptions options,
+                    absl::AnyInvocable<void(std::vector<absl::StatusOr<Row>>)> done);
 
   // The newest value of a column, "family:qualifier". NotFound: the row has no cell in it.
   // InvalidArgument: no colon. Other errors are those of ReadRow. Cost: that of ReadRow for one

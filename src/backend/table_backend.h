@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -39,6 +40,8 @@ class TableBackend {
   // Which class it is, for those that need more of an embedded table than this interface has
   // (TableImpl::Of).
   enum class Kind : uint8_t { kEmbedded, kConnected, kRecorded };
+
+  using RowDone = absl::AnyInvocable<void(absl::StatusOr<Row>)>;
 
   virtual ~TableBackend() = default;
   TableBackend(const TableBackend&) = delete;
@@ -78,6 +81,10 @@ class TableBackend {
     results.reserve(rows.size());
     for (const std::string_view row : rows) results.push_back(ReadRow(row, filter, options));
     return results;
+  }
+  // This default reads the row before it returns.
+  virtual void ReadRowAsync(std::string row, Filter filter, ReadOptions options, RowDone done) {
+    done(ReadRow(row, filter, options));
   }
   virtual std::unique_ptr<RowSource> ReadRows(const RowSet& rows, const Filter& filter,
                                               const ReadOptions& options) = 0;

@@ -97,6 +97,12 @@ class BlockReader {
     if (!loaded_.has_value()) cached_->Request(i, bytes);
     return 0;
   }
+  // Whether a Read of block `i` for the row with this prefix finds it in memory.
+  bool IsRowInMemory(size_t i, std::string_view row_prefix) const {
+    std::string_view block;
+    if (mapped_.has_value()) return mapped_->IsRowInMemory(i, row_prefix);
+    return loaded_.has_value() ? loaded_->ReadLoaded(i, &block) : cached_->Has(i);
+  }
   // Whether a scan does better to say in ReadAhead::expected how much it reads than to request it.
   bool ReadsWindows() const { return mapped_.has_value() && mapped_->ReadsWindows(); }
   // Prefetches the head of block `i` if it is likely to be returned in place.

@@ -75,6 +75,7 @@ absl::Status EmbeddedDatabase::Close() {
   impl_->closed = true;
   impl_->cluster->BeginClosing();
   impl_->gate.CloseAndWait();
+  impl_->async_reads.Stop();  // those that wait are told that it is closed
   EndRecording();
   // On a thread of its own: a database that is a static object is closed after the main thread's
   // thread-local objects, such as compression contexts, are destroyed.

@@ -1,6 +1,10 @@
 #include "bigtable/table.h"
 
+#include <atomic>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "backend/table_backend.h"
 #include "base/status.h"
@@ -62,6 +66,35 @@ absl::StatusOr<Row> Table::ReadRow(std::string_view row, const Filter& filter,
 std::vector<absl::StatusOr<Row>> Table::GetRows(absl::Span<const std::string_view> rows,
                                                 const Filter& filter, const ReadOptions& options) {
   return backend_->GetRows(rows, filter, options);
+}
+
+void Table::ReadRowAsync(std::string row, Filter filter, ReadOptions options,
+                         absl::AnyInvocable<void(absl::StatusOr<Row>)> done) {
+  backend_->ReadRowAsync(std::move(row), std::move(filter), std::move(options), std::move(done));
+}
+
+void Table::GetRowsAsync(std::vector<std::string> rows, Filter filter, ReadOptions options,
+                         absl::AnyInvocable<void(std::vector<absl::StatusOr<Row>>)> done) {
+  if (rows.empty()) return done({});
+  struct Gathered {
+    std::vector<absl::StatusOr<Row>> rows;
+    std::atomic<size_t> missing;
+    absl::AnyInvocable<void(std::vector<absl::StatusOr<Row>>)> done;
+  };
+  const auto gathered = std::make_shared<Gathered>();
+  gathered->rows.resize(rows.size());
+  gathered->missing = rows.size();
+  gathered->done = std::move(done);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    backend_->ReadRowAsync(std::move(rows[i]), filter, options,
+                           [gathered, i](absl::StatusOr<Row> row) {
+                             gathered->rows[i] = std::move(row);
+                             // The last one sees what the others have stored.
+                             if (gathered->missing.fetch_sub(1, std::memory_order_acq_rel) > 1)
+                               return;
+                             gathered->done(std::move(gathered->rows));
+                           });
+  }
 }
 
 absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view column,

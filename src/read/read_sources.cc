@@ -90,6 +90,28 @@ void ReadSources::RequestRow(const RowProbe& row) const {
   }
 }
 
+bool ReadSources::IsInMemory(const RowProbe& row) const {
+  const RowQuestion question = QuestionOf(row);
+  size_t run_number = 0;
+  for (size_t i = 0; i < version_->groups().size(); ++i) {
+    const bool is_wanted = GroupIsWanted(i);
+    for (const SortedRun& run : version_->groups()[i].runs) {
+      const size_t found = row.FileOf(run, run_number++);
+      if (!is_wanted || found == run.files.size()) continue;
+      const SSTable& file = *run.files[found];
+      if (!file.is_open()) return false;
+      RowIndex::Location location;
+      const RowIndex::Answer answer = LookUp(file, question, &location);
+      const bool is_found = answer == RowIndex::Answer::kFound;
+      if (answer != RowIndex::Answer::kAbsent &&
+          !file.IsRowInMemory(row.prefix(), is_found ? &location : nullptr)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 void ReadSources::AddRow(const RowProbe& row) {
   const RowQuestion question = QuestionOf(row);
   size_t run_number = 0;

@@ -41,6 +41,7 @@
 #include "master/schema_store.h"
 #include "monitoring/tracer.h"
 #include "options/option_changes.h"
+#include "routing/async_reads.h"
 #include "routing/location_cache.h"
 #include "rpc/request_slots.h"
 #include "tablet/snapshot_list.h"
@@ -100,6 +101,7 @@ class DatabaseImpl {
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages
+  AsyncReads async_reads;
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
   Parts parts;

@@ -393,6 +393,58 @@ std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string
   return results;
 }
 
+bool TableImpl::IsInMemory(std::string_view row) const {
+  const ServedTable& tablets = *route->Get();
+  const Tablet* const tablet = tablets.tablets()[tablets.Find(row)].tablet.get();
+  if (tablet == nullptr) return false;
+  static constexpr CallLimits kNoLimits;
+  const RowRequests requests(nullptr, &kNoLimits, nullptr);
+  const Pin<TabletVersion> version = tablet->Version();
+  return RowRequests::OfTablet(requests, *version).IsInMemory(row);
+}
+
+void TableImpl::RequestAsync(const AsyncReads::Read& read,
+                             std::optional<OverlappedReads>* overlapped) const {
+  if (!Shortcuts().Has(Shortcut::kRequests) || MayRefuse() ||
+      !CheckFilterAndLimits(read.filter, read.options).ok()) {
+    return;
+  }
+  if (!overlapped->has_value()) {
+    const CallGate::Pass pass(&database->gate);
+    if (!pass) return;
+    overlapped->emplace(database->file_system.get(), database->parts.budget);
+  }
+  const CallLimits limits = LimitsOf(read.options);
+  const std::string_view row = read.row;
+  RequestRows({&row, 1}, RowRequests(FilterNode::Of(read.filter), &limits, &**overlapped));
+}
+
+void TableImpl::ReadRowAsync(std::string row, Filter filter, ReadOptions options, RowDone done) {
+  // A function that is told a result here may ask for the next row, and so on: not for ever.
+  static thread_local int depth = 0;
+  constexpr int kDeepest = 16;
+  constexpr uint64_t kPartOfBudget = 16;
+  bool is_here = true;
+  uint64_t most_bytes = 0;
+  {
+    const CallGate::Pass pass(&database->gate);
+    if (pass) {
+      is_here = depth < kDeepest && IsInMemory(row);
+      most_bytes = database->parts.budget->limit() / kPartOfBudget;
+    }
+  }
+  if (!is_here) {
+    AsyncReads::Read read{std::static_pointer_cast<TableImpl>(shared_from_this()), std::move(row),
+                          std::move(filter), std::move(options), std::move(done)};
+    const absl::Status added = database->async_reads.Add(std::move(read), most_bytes);
+    if (!added.ok()) read.done(added);
+    return;
+  }
+  ++depth;
+  done(ReadRow(row, filter, options));
+  --depth;
+}
+
 std::unique_ptr<RowSource> TableImpl::ReadRows(const RowSet& rows, const Filter& filter,
                                                const ReadOptions& options) {
   return std::make_unique<RowReaderImpl>(shared_from_this(), rows.Normalized(), filter, options);

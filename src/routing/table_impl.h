@@ -31,6 +31,7 @@
 #include "monitoring/call_timer.h"
 #include "read/cell_cursor.h"
 #include "read/row_requests.h"
+#include "routing/async_reads.h"
 #include "routing/database_impl.h"
 #include "routing/served_table.h"
 #include "routing/table_route.h"
@@ -58,6 +59,7 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
                               const ReadOptions& options) final;
   std::vector<absl::StatusOr<Row>> GetRows(absl::Span<const std::string_view> rows,
                                            const Filter& filter, const ReadOptions& options) final;
+  void ReadRowAsync(std::string row, Filter filter, ReadOptions options, RowDone done) final;
   std::unique_ptr<RowSource> ReadRows(const RowSet& rows, const Filter& filter,
                                       const ReadOptions& options) final;
   std::unique_ptr<RowSource> ResumeRows(std::string_view token, const Filter& filter,
@@ -114,12 +116,17 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
 
   // Whether a read may be refused by quotas, access lists, or because the database is closed.
   bool MayRefuse() const;
+  // Inside the gate. Whether a read of the row waits for nothing, as far as is known.
+  bool IsInMemory(std::string_view row) const;
   // Begins to read these rows from the disk, those of tablets in place.
   void RequestRows(absl::Span<const std::string_view> rows, const RowRequests& requests) const;
 
   // ReadRow, with the reads that the call has begun, or null.
   absl::StatusOr<Row> ReadCounted(std::string_view row, const Filter& filter,
                                   const ReadOptions& options, OverlappedReads* overlapped);
+  // Begins the reads of the blocks of the row, which are added to `*overlapped`; that is made if it
+  // is not there. Does nothing for a row whose read may be refused.
+  void RequestAsync(const AsyncReads::Read& read, std::optional<OverlappedReads>* overlapped) const;
   // ReadRow, without counting the call.
   absl::StatusOr<Row> ReadRowUncounted(std::string_view row, const Filter& filter,
                                        const ReadOptions& options) const;

@@ -147,6 +147,13 @@ class SSTable final : public RefCounted {
     blocks_->Prefetch(block);
     blocks_->Request(block, 0, row_prefix, overlapped);
   }
+  // Whether the block in which the row begins, or the row alone, is in memory; then reading it
+  // waits for nothing. A wrong answer is possible.
+  bool IsRowInMemory(std::string_view row_prefix, const RowIndex::Location* location) const {
+    if (!is_open()) return false;
+    const size_t block = location != nullptr ? location->block : index_.Find(row_prefix);
+    return block >= index_.size() || blocks_->IsRowInMemory(block, row_prefix);
+  }
   // Prefetch what LookUpRow or MayContainColumn reads, if it is open.
   BIGTABLE_ONLY_PREFETCHES void PrefetchRow(uint64_t row_hash) const {
     if (!is_open()) [[unlikely]]

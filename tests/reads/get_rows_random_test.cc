@@ -1,20 +1,22 @@
-// Random writes and changes of tablets over a tiny alphabet of rows. Then GetRows, streams over the
-// same rows, and reads of single rows return the same.
+// Random writes and changes of tablets over a tiny alphabet of rows. Then GetRows, GetRowsAsync,
+// streams over the same rows, and reads of single rows return the same.
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
 #include "bigtable/testing/in_memory_file_system.h"
 
 #include "base/strings.h"
-#include "reads/file_call_recorder.h"
+#include "support/cold_file_system.h"
 #include "support/database_fixture.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"
@@ -167,6 +169,22 @@ class GetRowsProgram {
     }
   }
 
+  std::vector<absl::StatusOr<Row>> Read(const std::vector<std::string>& rows, const Filter& filter,
+                                        const ReadOptions& options) {
+    if (random_.OneIn(2)) {
+      return table_->GetRows(std::vector<std::string_view>(rows.begin(), rows.end()), filter,
+                             options);
+    }
+    std::vector<absl::StatusOr<Row>> found;
+    absl::Notification is_done;
+    table_->GetRowsAsync(rows, filter, options, [&](std::vector<absl::StatusOr<Row>> got) {
+      found = std::move(got);
+      is_done.Notify();
+    });
+    is_done.WaitForNotification();
+    return found;
+  }
+
   void Compare() {
     std::vector<std::string> rows;
     for (int64_t n = random_.OneIn(8) ? 100 : random_.Between(0, 12); n > 0; --n) {
@@ -182,8 +200,7 @@ class GetRowsProgram {
     options.verify_checksums = random_.OneIn(4);
     SCOPED_TRACE(absl::StrJoin(rows, " "));
 
-    const auto found =
-        table_->GetRows(std::vector<std::string_view>(rows.begin(), rows.end()), filter, options);
+    const std::vector<absl::StatusOr<Row>> found = Read(rows, filter, options);
 
     ASSERT_EQ(found.size(), rows.size());
     std::map<std::string, std::string> present;
@@ -231,7 +248,7 @@ class GetRowsProgram {
   FileSystem::ReadMode mode_ = FileSystem::ReadMode::kMapped;
   TestClock clock_{1000};
   InMemoryFileSystem memory_;
-  FileCallRecorder files_{&memory_};
+  ColdFileSystem files_{&memory_, /*is_cold=*/false};
   std::unique_ptr<Database> database_;
   std::shared_ptr<const Snapshot> snapshot_;
   Table* table_ = nullptr;

@@ -134,6 +134,7 @@ class FaultyFileSystem final : public FileSystem {
                                                                         ReadMode mode) override;
   absl::StatusOr<std::unique_ptr<LogFile>> NewLogFile(std::string_view path,
                                                       uint64_t size) override;
+  std::unique_ptr<ReadQueue> NewReadQueue() override;
   absl::StatusOr<std::string> ReadFile(std::string_view path) override;
   absl::StatusOr<uint64_t> FileSize(std::string_view path) override;
   bool FileExists(std::string_view path) override;

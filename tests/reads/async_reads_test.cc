@@ -1,0 +1,353 @@
+// Table::ReadRowAsync, GetRowsAsync, and the same for coroutines: what they return, by whom and
+// when.
+#include <atomic>
+#include <coroutine>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/notification.h"
+#include "gtest/gtest.h"
+
+#include "bigtable/awaitable.h"
+#include "bigtable/bigtable.h"
+#include "bigtable/testing/faulty_file_system.h"
+#include "bigtable/testing/in_memory_file_system.h"
+
+#include "base/strings.h"
+#include "support/cold_file_system.h"
+#include "support/database_fixture.h"
+#include "support/expect_status.h"
+#include "support/random.h"
+#include "support/seeds.h"
+
+namespace bigtable {
+namespace {
+
+using Repeat = FaultyFileSystem::Repeat;
+
+class AsyncReadsTest : public testing::Test {
+ protected:
+  static constexpr int kRows = 500;
+
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(Open());
+    TableSchema schema;
+    schema.locality_groups["g"] = {.block_size = 1 << 10};
+    schema.families["f"] = {.locality_group = "g"};
+    ASSERT_OK(database_->CreateTable("t", schema));
+    table_ = *database_->OpenTable("t");
+    for (int i = 0; i < kRows; ++i) {
+      ASSERT_OK(table_->Apply(RowMutation(RowOf(i)).Set("f:q", Timestamp(1), ValueOf(i))));
+    }
+    ASSERT_OK(database_->Flush("t"));
+    for (int i = 0; i < kRows; i += 3) {
+      ASSERT_OK(table_->Apply(RowMutation(RowOf(i)).Set("f:r", Timestamp(1), "more")));
+    }
+    ASSERT_OK(database_->Flush("t"));
+  }
+  void Open() {
+    DatabaseOptions options;
+    options.memory_budget = 16 << 20;
+    options.log_segment_size = 256 << 10;
+    options.read_mode = FileSystem::ReadMode::kMapped;
+    options.file_system = &faulty_;
+    ASSERT_OK_AND_ASSIGN(database_, Database::Open("/db", options));
+  }
+  static std::string RowOf(int i) { return absl::StrFormat("row%04d", i); }
+  static std::string ValueOf(int i) { return Cat("value ", i, std::string(200, '.')); }
+  static void ExpectRow(int i, const absl::StatusOr<Row>& row) {
+    ASSERT_OK(row);
+    ASSERT_EQ(row->key(), RowOf(i));
+    ASSERT_EQ(row->cells().size(), i % 3 == 0 ? 2u : 1u);
+    ASSERT_EQ(row->cells()[0].value, ValueOf(i));
+  }
+  // Waits for the result of one read.
+  absl::StatusOr<Row> Read(std::string row, const Filter& filter = {}, ReadOptions options = {}) {
+    absl::Notification is_done;
+    absl::StatusOr<Row> result;
+    table_->ReadRowAsync(std::move(row), filter, std::move(options), [&](absl::StatusOr<Row> got) {
+      result = std::move(got);
+      is_done.Notify();
+    });
+    is_done.WaitForNotification();
+    return result;
+  }
+
+  InMemoryFileSystem memory_;
+  ColdFileSystem cold_{&memory_, /*is_cold=*/false};
+  FaultyFileSystem faulty_{&cold_};
+  std::unique_ptr<Database> database_;
+  Table* table_ = nullptr;
+};
+
+TEST_F(AsyncReadsTest, WhatIsInMemoryIsToldBeforeTheCallReturns) {
+  for (int i = 0; i < kRows; ++i) ExpectRow(i, table_->ReadRow(RowOf(i)));
+  for (int i = 0; i < kRows; ++i) {
+    bool is_told = false;
+    table_->ReadRowAsync(RowOf(i), {}, {},
+                         [&, caller = std::this_thread::get_id()](absl::StatusOr<Row> row) {
+                           EXPECT_EQ(std::this_thread::get_id(), caller);
+                           ExpectRow(i, row);
+                           is_told = true;
+                         });
+    ASSERT_TRUE(is_told) << i;
+  }
+  bool is_told = false;
+  ASSERT_OK(table_->Apply(RowMutation("only in the memtable").Set("f:q", Timestamp(1), "v")));
+  table_->ReadRowAsync("only in the memtable", {}, {}, [&](const absl::StatusOr<Row>& row) {
+    EXPECT_OK(row);
+    is_told = row.ok() && row->cells().size() == 1;
+  });
+  EXPECT_TRUE(is_told);
+}
+
+TEST_F(AsyncReadsTest, ThousandsThatAreNotInMemoryAreUnderWayAtTheSameTime) {
+  cold_.SetCold(true);
+  constexpr int kReads = 3000;
+  absl::BlockingCounter missing(kReads);
+  std::atomic<int> elsewhere = 0;
+  Random random(1);
+  for (int k = 0; k < kReads; ++k) {
+    const int i = static_cast<int>(random.Below(kRows));
+    table_->ReadRowAsync(RowOf(i), {}, {},
+                         [&, i, caller = std::this_thread::get_id()](absl::StatusOr<Row> row) {
+                           ExpectRow(i, row);
+                           elsewhere += std::this_thread::get_id() != caller ? 1 : 0;
+                           missing.DecrementCount();
+                         });
+  }
+  missing.Wait();
+  EXPECT_GT(elsewhere, 100);
+  EXPECT_GT(cold_.overlapped_reads(), 50u);
+}
+
+TEST_F(AsyncReadsTest, OptionsAndFiltersAreThoseOfReadRow) {
+  ASSERT_OK_AND_ASSIGN(const auto before, database_->TakeSnapshot());
+  ASSERT_OK(table_->Apply(RowMutation(RowOf(3)).Set("f:s", Timestamp(1), "after")));
+  for (const bool is_cold : {false, true}) {
+    cold_.SetCold(is_cold);
+    EXPECT_EQ(Read(RowOf(3))->cells().size(), 3u);
+    EXPECT_EQ(Read(RowOf(3), {}, {.snapshot = before})->cells().size(), 2u);
+    EXPECT_EQ(Read(RowOf(3), Filter::Column("f", "r"))->cells().size(), 1u);
+    EXPECT_EQ(Read(RowOf(3), {}, {.cell_limit = 2})->cells().size(), 2u);
+    EXPECT_TRUE(Read("there is no such row")->empty());
+    EXPECT_STATUS(kInvalidArgument, "", Read(""));
+    EXPECT_STATUS(kInvalidArgument, "", Read(RowOf(1), Filter::ValueRegex("(")));
+    EXPECT_STATUS(kDeadlineExceeded, "",
+                  Read(RowOf(1), {}, {.deadline = absl::Now() - absl::Seconds(1)}));
+    Cancellation cancellation;
+    cancellation.Cancel();
+    EXPECT_STATUS(kCancelled, "", Read(RowOf(1), {}, {.cancellation = &cancellation}));
+  }
+}
+
+TEST_F(AsyncReadsTest, RowsOfOneCallAreInItsOrder) {
+  for (const bool is_cold : {false, true, true}) {
+    cold_.SetCold(is_cold);
+    std::vector<int> numbers = {7, 400, 7, 0, 499, 250};
+    for (int i = 0; i < 200; i += 2) numbers.push_back(i);
+    std::vector<std::string> rows;
+    for (const int i : numbers) rows.push_back(RowOf(i));
+    rows.push_back("absent");
+    rows.push_back("");
+    absl::Notification is_done;
+    table_->GetRowsAsync(rows, {}, {}, [&](std::vector<absl::StatusOr<Row>> got) {
+      ASSERT_EQ(got.size(), rows.size());
+      for (size_t k = 0; k < numbers.size(); ++k) ExpectRow(numbers[k], got[k]);
+      EXPECT_TRUE(got[numbers.size()]->empty());
+      EXPECT_STATUS(kInvalidArgument, "", got.back());
+      is_done.Notify();
+    });
+    is_done.WaitForNotification();
+  }
+  bool is_told = false;
+  table_->GetRowsAsync({}, {}, {}, [&](const auto& got) { is_told = got.empty(); });
+  EXPECT_TRUE(is_told);
+}
+
+// Each result asks for the next row.
+TEST_F(AsyncReadsTest, AChainOfReadsDoesNotFillTheStack) {
+  for (const bool is_cold : {false, true}) {
+    cold_.SetCold(is_cold);
+    const int rows = is_cold ? 2000 : 100'000;
+    absl::Notification is_done;
+    std::function<void(int)> read = [&](int k) {
+      if (k == rows) return is_done.Notify();
+      table_->ReadRowAsync(RowOf(k % kRows), {}, {}, [&, k](const absl::StatusOr<Row>& row) {
+        if (!row.ok() || row->empty()) ADD_FAILURE() << k << ": " << row.status();
+        read(k + 1);
+      });
+    };
+    read(0);
+    is_done.WaitForNotification();
+  }
+}
+
+TEST_F(AsyncReadsTest, EachIsToldOnceIfTheDatabaseIsClosed) {
+  cold_.SetCold(true);
+  constexpr int kReads = 2000;
+  std::vector<std::atomic<int>> told(kReads);
+  std::atomic<int> closed = 0;
+  for (int k = 0; k < kReads; ++k) {
+    table_->ReadRowAsync(RowOf(k % kRows), {}, {}, [&, k](const absl::StatusOr<Row>& row) {
+      ++told[k];
+      if (row.ok()) return ExpectRow(k % kRows, row);
+      EXPECT_STATUS(kFailedPrecondition, "the database is closed", row);
+      ++closed;
+    });
+  }
+  ASSERT_OK(database_->Close());
+  for (int k = 0; k < kReads; ++k) ASSERT_EQ(told[k], 1) << k;
+  bool is_told = false;
+  table_->ReadRowAsync(RowOf(0), {}, {}, [&](const absl::StatusOr<Row>& row) {
+    is_told = absl::IsFailedPrecondition(row.status());
+  });
+  EXPECT_TRUE(is_told);
+}
+
+TEST_F(AsyncReadsTest, MoreThanMayWaitAreRefusedAtOnceAndLaterItGoesOn) {
+  const std::string long_row(60'000, 'x');
+  ASSERT_OK(table_->Apply(RowMutation(long_row).Set("f:q", Timestamp(1), "v")));
+  ASSERT_OK(database_->Flush("t"));
+  cold_.SetCold(true);
+  // The thread of the database is busy with this one.
+  absl::Notification may_go_on, is_busy;
+  table_->ReadRowAsync(RowOf(0), {}, {}, [&](const absl::StatusOr<Row>&) {
+    is_busy.Notify();
+    may_go_on.WaitForNotification();
+  });
+  is_busy.WaitForNotification();
+  std::atomic<int> waiting = 0;
+  int taken = 0;
+  absl::Status refused;
+  while (refused.ok() && taken < 10'000) {
+    ++waiting;
+    ++taken;
+    table_->ReadRowAsync(long_row, {}, {}, [&](const absl::StatusOr<Row>& row) {
+      --waiting;
+      if (!row.ok()) refused = row.status();
+    });
+  }
+  EXPECT_STATUS(kResourceExhausted, "asynchronous reads of ", refused);
+  EXPECT_LT(taken, 100) << "a sixteenth of 16 MiB";
+  may_go_on.Notify();
+  // It goes on by itself.
+  while (waiting > 0) absl::SleepFor(absl::Milliseconds(1));
+  ExpectRow(5, Read(RowOf(5)));
+}
+
+TEST_F(AsyncReadsTest, AnErrorOfAnyReadOfFilesIsToldOrThereIsNone) {
+  cold_.SetCold(true);
+  int failed = 0;
+  for (const Repeat repeat : {Repeat::kOnce, Repeat::kFromThenOn}) {
+    for (uint64_t call = 1; call < 60; ++call) {
+      faulty_.CountCalls({.kinds = {FileCall::kRead, FileCall::kPopulate}});
+      faulty_.FailCall(call, absl::InternalError("injected"), repeat);
+      std::vector<std::string> rows;
+      for (int i = 0; i < 40; ++i) rows.push_back(RowOf((i * 37 + static_cast<int>(call)) % kRows));
+      absl::Notification is_done;
+      table_->GetRowsAsync(rows, {}, {.fill_cache = false},
+                           [&](std::vector<absl::StatusOr<Row>> got) {
+                             for (size_t i = 0; i < rows.size(); ++i) {
+                               if (got[i].ok()) {
+                                 ExpectRow(static_cast<int>((i * 37 + call) % kRows), got[i]);
+                               } else {
+                                 EXPECT_STATUS(kInternal, "injected", got[i]);
+                                 ++failed;
+                               }
+                             }
+                             is_done.Notify();
+                           });
+      is_done.WaitForNotification();
+      faulty_.ClearFaults();
+    }
+  }
+  EXPECT_GT(failed, 20);
+}
+
+TEST_F(AsyncReadsTest, ManyThreadsReadBesideWritesAndCompactionsConcurrently) {
+  cold_.SetCold(true);
+  constexpr int kThreads = 3;
+  const int reads = kSlow ? 300 : 1500;
+  absl::BlockingCounter missing(kThreads * reads);
+  std::atomic<bool> is_over = false;
+  std::thread writer([&] {
+    for (int round = 0; !is_over; ++round) {
+      for (int i = 0; i < kRows; i += 7) {
+        EXPECT_OK(table_->Apply(RowMutation(RowOf(i)).Set("f:q", Timestamp(1), ValueOf(i))));
+      }
+      EXPECT_OK(database_->Flush("t"));
+      if (round % 3 != 2) continue;
+      EXPECT_OK(database_->Compact("t"));
+    }
+  });
+  std::vector<std::thread> readers;
+  for (int t = 0; t < kThreads; ++t) {
+    readers.emplace_back([&, t] {
+      Random random(static_cast<uint64_t>(t));
+      for (int k = 0; k < reads; ++k) {
+        const int i = static_cast<int>(random.Below(kRows));
+        table_->ReadRowAsync(RowOf(i), {}, {}, [&, i](const absl::StatusOr<Row>& row) {
+          ExpectRow(i, row);
+          missing.DecrementCount();
+        });
+      }
+    });
+  }
+  for (std::thread& reader : readers) reader.join();
+  missing.Wait();
+  is_over = true;
+  writer.join();
+}
+
+// --- Coroutines ---
+
+// Runs at once, and nobody waits for it.
+struct Detached {
+  struct promise_type {
+    Detached get_return_object() { return {}; }
+    std::suspend_never initial_suspend() { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+};
+
+Detached ReadInTurn(Table* table, int rows, absl::Notification* is_done,
+                    const std::function<std::string(int)>& row_of,
+                    const std::function<void(int, const absl::StatusOr<Row>&)>& expect) {
+  for (int k = 0; k < rows; ++k) {
+    const absl::StatusOr<Row> row = co_await AwaitRow(table, row_of(k));
+    expect(k, row);
+  }
+  std::vector<std::string> both = {row_of(0), row_of(1)};
+  const std::vector<absl::StatusOr<Row>> two = co_await AwaitRows(table, std::move(both));
+  expect(0, two[0]);
+  expect(1, two[1]);
+  const absl::StatusOr<Row> none = co_await AwaitRow(table, "");
+  EXPECT_STATUS(kInvalidArgument, "", none);
+  is_done->Notify();
+}
+
+TEST_F(AsyncReadsTest, ACoroutineGoesOnWhenItsRowIsThere) {
+  for (const bool is_cold : {false, true}) {
+    cold_.SetCold(is_cold);
+    constexpr int kCoroutines = 20;
+    std::vector<absl::Notification> is_done(kCoroutines);
+    for (absl::Notification& one : is_done) {
+      ReadInTurn(table_, kRows, &one, RowOf, ExpectRow);
+    }
+    for (absl::Notification& one : is_done) one.WaitForNotification();
+  }
+}
+
+}  // namespace
+}  // namespace bigtable
