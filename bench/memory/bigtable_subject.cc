@@ -88,6 +88,10 @@ class Bigtable final : public Subject {
     }
     return absl::OkStatus();
   }
+  void GetAsync(std::string_view key, const Done& done) override {
+    table_->ReadRowAsync(std::string(key), {}, {},
+                         [done](const absl::StatusOr<bigtable::Row>& row) { done(ValueOf(row)); });
+  }
   std::unique_ptr<RowCursor> Scan(std::string_view from, uint64_t limit) override {
     bigtable::ReadOptions options;
     if (limit != kNoLimit) options.row_limit = static_cast<int64_t>(limit);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kSkew = 0.99;
 constexpr int64_t kBatchSize = 64;
+constexpr int64_t kUnderWay = 64;
 constexpr uint64_t kCheckInterval = 32;
 
 // The first word, the last one, and one in the middle.
@@ -31,10 +32,16 @@ const OperationKind& OperationKindNamed(std::string_view name) {
 Operations::Operations(Subject* subject, std::string_view kind, uint64_t rows)
     : subject_(subject), run_(RunOf(kind)), first_rows_(rows), rows_(rows), ranks_(rows, kSkew) {}
 
+Operations::~Operations() {
+  const auto is_over = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return under_way_ == 0; };
+  const absl::MutexLock lock(&mutex_, absl::Condition(&is_over));
+}
+
 Operations::Run Operations::RunOf(std::string_view kind) {
   if (kind == "random_reads") return &Operations::RandomRead;
   if (kind == "zipf_reads" || kind == "ycsb_c") return &Operations::ZipfRead;
   if (kind == "batches") return &Operations::Batch;
+  if (kind == "async_reads") return &Operations::AsyncRead;
   if (kind == "scans_10") return &Operations::Scan10;
   if (kind == "short_scans") return &Operations::ShortScan;
   if (kind == "mixed") return &Operations::Mixed;
@@ -88,6 +95,31 @@ absl::StatusOr<int64_t> Operations::Batch() {
     if (absl::Status s = Check(batch_rows_[i], batch_values_[i]); !s.ok()) return s;
   }
   return kBatchSize;
+}
+
+// Counts when it begins; a measurement ends with 64 at most that are not there yet.
+absl::StatusOr<int64_t> Operations::AsyncRead() {
+  {
+    const auto has_room = [this]()
+                              ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return under_way_ < kUnderWay; };
+    const absl::MutexLock lock(&mutex_, absl::Condition(&has_room));
+    if (!failed_.ok()) return failed_;
+    ++under_way_;
+  }
+  const uint64_t row = random_.Below(rows_);
+  subject_->GetAsync(Key(row).view(), [this, row](const absl::StatusOr<std::string_view>& value) {
+    absl::Status status = value.status();
+    if (value.ok()) {
+      Touch(*value);
+      const bool is_right = value->size() == kValueSize &&
+                            (row % kCheckInterval != 0 || IsValue(*value, values_.Of(row)));
+      if (!is_right) status = absl::DataLossError(Concat("row ", row, " has another value"));
+    }
+    const absl::MutexLock lock(&mutex_);
+    --under_way_;
+    failed_.Update(status);
+  });
+  return 1;
 }
 
 absl::StatusOr<int64_t> Operations::Scan(uint64_t first, uint64_t limit) {

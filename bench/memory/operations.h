@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 
 #include "common/workload.h"
 #include "subject.h"
@@ -34,6 +36,7 @@ inline constexpr auto kOperationKinds = std::to_array<OperationKind>({
     {.name = "scans_10", .is_default = true},                     // ten rows from a random one
     {.name = "short_scans", .is_default = true},                  // a hundred
     {.name = "long_scan", .is_default = true, .in_order = true},  // all rows in order, repeatedly
+    {.name = "async_reads"},                                      // random rows, 64 under way
     {.name = "mixed"},                                            // 9 random reads, 1 short scan
     {.name = "half_zipf", .writes = true},                        // 1 zipf read, 1 overwrite
     {.name = "ycsb_a", .writes = true},                           // 50% reads, 50% overwrites
@@ -52,6 +55,7 @@ class Operations {
  public:
   // The table has `rows` rows, at least a hundred. Destroyed before the table is closed.
   Operations(Subject* subject, std::string_view kind, uint64_t rows);
+  ~Operations();
 
   // Runs the next operation; returns the number for which it counts: of rows for batches and the
   // scan of all rows, otherwise one.
@@ -64,6 +68,7 @@ class Operations {
   absl::StatusOr<int64_t> RandomRead() { return Read(random_.Below(rows_)); }
   absl::StatusOr<int64_t> ZipfRead() { return Read(ZipfRow()); }
   absl::StatusOr<int64_t> Batch();
+  absl::StatusOr<int64_t> AsyncRead();
   absl::StatusOr<int64_t> Scan10() { return RandomScan(10); }
   absl::StatusOr<int64_t> ShortScan() { return RandomScan(100); }
   absl::StatusOr<int64_t> LongScan();
@@ -110,6 +115,10 @@ class Operations {
   std::vector<Key> batch_keys_;
   std::vector<std::string_view> batch_views_;
   std::vector<std::string_view> batch_values_;
+  // Of reads that are under way.
+  absl::Mutex mutex_;
+  int64_t under_way_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status failed_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace bench

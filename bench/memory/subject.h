@@ -7,6 +7,7 @@
 #define BIGTABLE_BENCH_MEMORY_SUBJECT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,6 +48,10 @@ class Subject {
   // order of the keys, and valid until the next call. NotFound if a row does not exist.
   virtual absl::Status GetBatch(absl::Span<const std::string_view> keys,
                                 std::vector<std::string_view>* values) = 0;
+  // Asks for the value of the row. `done` is called with it once, which is valid until it returns;
+  // by a thread of the engine, or before this returns. An engine without such a call reads it here.
+  using Done = std::function<void(const absl::StatusOr<std::string_view>&)>;
+  virtual void GetAsync(std::string_view key, const Done& done) { done(Get(key)); }
   // The first `limit` rows from `from` on. A cursor may return more: its caller stops.
   virtual std::unique_ptr<RowCursor> Scan(std::string_view from, uint64_t limit) = 0;
   // A write that returned OK survives a crash of the process. Only with SubjectOptions::writes.

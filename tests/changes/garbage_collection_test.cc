@@ -412,7 +412,7 @@ TEST_F(GarbageCollectionTest, ReadersAndWritersBesideCompactionsConcurrency) {
   writer.join();
   compactions.join();
   read_on();
-  EXPECT_GT(read.size(), 4u);
+  EXPECT_GE(read.size(), 4u);
   EXPECT_EQ(Collections().size(), 4u);
 }
 

@@ -9,6 +9,7 @@
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "support/database_peer.h"
+#include "support/seeds.h"
 #include "support/tablets_fixture.h"
 
 namespace bigtable {
@@ -65,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Roles, ReplacementFaultTest, testing::ValuesIn(kServerR
                          });
 
 TEST_P(ReplacementFaultTest, OneCallMayFail) {
-  for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; ++call) {
+  for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; call += kSlow ? 4 : 1) {
     SCOPED_TRACE(Cat("call ", call));
     ASSERT_NO_FATAL_FAILURE(OpenFaulty());
     whole += ReplaceWithFault(call, FaultyFileSystem::Repeat::kOnce) ? 0 : 1;
@@ -88,7 +89,7 @@ TEST_P(ReplacementFaultTest, OneCallMayFail) {
 }
 
 TEST_P(ReplacementFaultTest, PowerMayBeLost) {
-  for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; call += 3) {
+  for (uint64_t call = 1, whole = 0; whole < 3 && call < 200; call += kSlow ? 8 : 3) {
     SCOPED_TRACE(Cat("call ", call));
     ASSERT_NO_FATAL_FAILURE(OpenFaulty());
     whole += ReplaceWithFault(call, FaultyFileSystem::Repeat::kFromThenOn) ? 0 : 1;
