@@ -4,7 +4,7 @@
 //
 // What is in memory does not suspend the coroutine. Otherwise it is resumed by a thread of the
 // database that reads for others too: what follows should be quick, or go on in an executor of the
-// program. What ends the program's task, its type of coroutine, is the program's.
+// program. The type of the coroutine is the program's. While it waits it must not be destroyed.
 #ifndef BIGTABLE_AWAITABLE_H_
 #define BIGTABLE_AWAITABLE_H_
 

@@ -203,7 +203,7 @@ class BIGTABLE_EXPORT FileSystem {
                                                               uint64_t size) = 0;
 
   // For reads that are under way together. Null: there is no such thing now, and RandomAccessFile
-  // has WillNeed for it. Cheap; may use a descriptor.
+  // has WillNeed for it. May make system calls, and use a descriptor.
   virtual std::unique_ptr<ReadQueue> NewReadQueue() { return nullptr; }
 
   // Reads a whole file; for small files.

@@ -223,24 +223,27 @@ class BIGTABLE_EXPORT Table {
                                                          const ReadOptions& options = {});
 
   // ReadRow that does not wait for the disk: `done` is called once, with the result. If the row is
-  // in memory, or the call is refused, that is before this returns; otherwise it is a thread of the
-  // database that reads many such rows at the same time. So one thread of a program can have
-  // thousands of reads under way. bigtable/awaitable.h has the same for coroutines.
+  // in memory, this thread calls it before this returns (within another `done` perhaps later,
+  // before that call returns). Otherwise a thread of the database does, which has up to 64 such
+  // reads under way at the same time, while others wait for it. bigtable/awaitable.h has the same
+  // for coroutines.
   //
-  // `done` should be quick, and wait for nothing: other reads wait for it. It may make calls of the
-  // table, these too, but not close the database. Database::Close returns after each was called;
-  // for a read that was not begun, with FailedPrecondition. What the options point to outlives the
-  // read. ResourceExhausted: the reads that wait take more than a sixteenth of the memory budget.
+  // `done` should be quick, wait for nothing, and throw nothing: other reads wait for it. It may
+  // make calls of the table, these too, but not close the database. Database::Close returns after
+  // each was called, for a read that was not begun with FailedPrecondition. What the options point
+  // to outlives the read. ResourceExhausted: those that wait take more than a sixteenth of the
+  // memory budget, or there is no thread.
   //
-  // Of a connected database, and of one that is followed or recorded, the call reads the row before
-  // it returns.
+  // With callers that have access lists or quotas, and with a scan cache, reads do not overlap, but
+  // are made by a few threads. Of a connected database, and of one that is followed or recorded,
+  // the call reads the row before it returns.
   //
-  // Cost: that of ReadRow, and a look into the filters of the files; what is not in memory, a copy
-  // of the row's key and the way to another thread. Section 4.2 has what is read.
+  // Cost: that of ReadRow, and a look into the filters of the files; if it is not in memory, the
+  // way to another thread and back.
   void ReadRowAsync(std::string row, Filter filter, ReadOptions options,
                     absl::AnyInvocable<void(absl::StatusOr<Row>)> done);
-  // ReadRowAsync of each of the rows, with one call of `done` for all, when the last was read. The
-  // results are in the order of the rows.
+  // ReadRowAsync of each of the rows, up to 512 at a time, with one call of `done` for all, when
+  // the last was read. The results are in the order of the rows.
   void GetRowsAsync(std::vector<std::string> rows, Filter filter, ReadOptions options,
                     absl::AnyInvocable<void(std::vector<absl::StatusOr<Row>>)> done);
 

@@ -140,7 +140,8 @@ size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched,
     }
     return 0;
   }
-  if (overlapped != nullptr && !with_others && IsReadPast(i) && overlapped->Begin(blocks_, i)) {
+  if (overlapped != nullptr && !with_others && overlapped->MayBegin(blocks_, i) && IsReadPast(i) &&
+      overlapped->Begin(blocks_, i)) {
     return 0;
   }
   if (is_known) {

@@ -76,7 +76,7 @@ size_t MappedBlocks::Request(size_t i, uint64_t bytes, std::string_view row_pref
   if (!row_prefix.empty() && cold_rows_.Has(row_prefix)) return 0;
   if (cache_ != nullptr && bytes == 0 && !raw_.Test(i) && cache_->Has(i)) return 0;
   FollowEpoch();
-  return residency_.Request(i, bytes, verified_.Test(i), row_prefix.empty() ? nullptr : overlapped);
+  return residency_.Request(i, bytes, verified_.Test(i), overlapped);
 }
 
 absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
@@ -84,11 +84,12 @@ absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
                                          std::string_view* block, Ref<Block>* owner,
                                          BlockOrigin* origin) {
   FollowEpoch();
-  if (settings.overlapped != nullptr) {
-    if (const char* const stored = settings.overlapped->Take(*file_, i)) {
-      if (*origin == BlockOrigin::kInPlace) *origin = BlockOrigin::kFirstTouch;
-      return ReadTaken(i, settings, stored, row, block, owner);
-    }
+  if (settings.overlapped != nullptr && settings.overlapped->Has(*file_, i)) {
+    if (*origin == BlockOrigin::kInPlace) *origin = BlockOrigin::kFirstTouch;
+    const char* const stored = settings.overlapped->Take(*file_, i);
+    return stored != nullptr
+               ? ReadTaken(i, settings, stored, row, block, owner)
+               : ReadAside(i, settings, BlockResidency::Way::kUncached, row, block, owner);
   }
   BlockResidency::Way way;
   BT_RETURN_IF_ERROR(residency_.BringIn(i, verified_.Test(i), row != nullptr, ahead, &way));

@@ -69,9 +69,11 @@ class MappedBlocks {
   bool IsInPlace(size_t i) const {
     return in_place_.Test(i) && epoch_.load(std::memory_order_relaxed) == pages_->epoch();
   }
-  // Whether a Read of the row in this block would find it in memory, as far as is known.
+  // Whether a Read of the row in this block would find it in memory, as far as is known. Without a
+  // prefix: of the block.
   bool IsRowInMemory(size_t i, std::string_view row_prefix) const {
-    return IsInPlace(i) || cold_rows_.Has(row_prefix) || (cache_ != nullptr && cache_->Has(i));
+    return IsInPlace(i) || (!row_prefix.empty() && cold_rows_.Has(row_prefix)) ||
+           (cache_ != nullptr && cache_->Has(i));
   }
   // BlockResidency::ReadsWindows.
   bool ReadsWindows() const { return residency_.ReadsWindows(); }

@@ -40,57 +40,73 @@ OverlappedReads::Entry* OverlappedReads::Find(const BlockFile& file, size_t i) {
   return nullptr;
 }
 
-OverlappedReads::Entry* OverlappedReads::FindFree() {
-  if (entries_.size() < queue_->most()) {
-    return entries_.emplace_back(std::make_unique<Entry>()).get();
-  }
+bool OverlappedReads::HasRoom(uint64_t bytes) const {
+  const uint64_t used = budget_->used(MemoryBudget::Use::kReads);
+  return charged_ + bytes <= kMostMemory && used + bytes <= budget_->limit() / kPartOfBudget;
+}
+
+bool OverlappedReads::IsFree(const Entry& entry) const {
   // A row may have been found elsewhere, and its block is not taken then.
+  const bool is_old = attempts_ - entry.number > 8 * entries_.size();
+  return entry.file == 0 || (entry.read.is_done && (entry.is_taken || is_old));
+}
+
+bool OverlappedReads::GiveMemory(Entry* entry, uint64_t size) {
+  if (entry->memory_size >= size) return true;
+  const uint64_t more = size - entry->memory_size;
+  if (!HasRoom(more)) return false;
+  auto memory = TryAllocate(size);
+  if (memory == nullptr) return false;
+  entry->memory = std::move(memory);
+  entry->memory_size = size;
+  charge_.Set(charged_ += more);
+  return true;
+}
+
+OverlappedReads::Entry* OverlappedReads::FindFree(uint64_t memory_size) {
+  Entry* smaller = nullptr;
   for (size_t n = 0; n < entries_.size(); ++n) {
     next_free_ = (next_free_ + 1) % entries_.size();
     Entry& entry = *entries_[next_free_];
-    const bool is_old = begun_ - entry.number > 2 * entries_.size();
-    if (entry.file == 0 || (entry.read.is_done && (entry.is_taken || is_old))) return &entry;
+    if (!IsFree(entry)) continue;
+    if (entry.memory_size >= memory_size) return &entry;
+    smaller = &entry;
   }
-  return nullptr;
+  if (entries_.size() < queue_->most()) {
+    auto made = std::make_unique<Entry>();
+    if (GiveMemory(made.get(), memory_size)) {
+      return entries_.emplace_back(std::move(made)).get();
+    }
+  }
+  return smaller != nullptr && GiveMemory(smaller, memory_size) ? smaller : nullptr;
 }
 
-bool OverlappedReads::HasRoom(uint64_t bytes) const {
-  return charged_ + bytes <= kMostMemory &&
-         budget_->used(MemoryBudget::Use::kReads) + bytes <= budget_->limit() / kPartOfBudget;
+bool OverlappedReads::MayBegin(const BlockFile& file, size_t i) {
+  // There may be a queue again later.
+  constexpr uint64_t kAttemptsWithout = 256;
+  if (file.StoredSize(i) > kLargestBlock || ++attempts_ < no_queue_until_) return false;
+  if (queue_ != nullptr) return true;
+  queue_ = file_system_->NewReadQueue();
+  if (queue_ == nullptr) no_queue_until_ = attempts_ + kAttemptsWithout;
+  return queue_ != nullptr;
 }
 
 bool OverlappedReads::Begin(const BlockFile& file, size_t i) {
-  if (!has_queue_) return false;
+  if (!MayBegin(file, i)) return false;
   const uint64_t size = file.StoredSize(i);
-  if (size > kLargestBlock) return false;
-  if (queue_ == nullptr) {
-    queue_ = file_system_->NewReadQueue();
-    has_queue_ = queue_ != nullptr;
-    if (!has_queue_) return false;
-  }
-  Entry* const entry = FindFree();
+  Entry* const entry = FindFree(ReadQueue::Read::MemoryFor(size));
   if (entry == nullptr) return false;
   entry->file = 0;
-  const uint64_t memory_size = ReadQueue::Read::MemoryFor(size);
-  if (entry->memory_size < memory_size) {
-    const uint64_t more = memory_size - entry->memory_size;
-    if (!HasRoom(more)) return false;
-    auto memory = TryAllocate(memory_size);
-    if (memory == nullptr) return false;
-    entry->memory = std::move(memory);
-    entry->memory_size = memory_size;
-    charge_.Set(charged_ += more);
-  }
   entry->read = {
       .offset = file.index().handle(i).offset, .size = size, .memory = entry->memory.get()};
   if (!file.file().BeginRead(queue_.get(), &entry->read)) return false;
   entry->file = file.id();
   entry->block = i;
-  entry->number = ++begun_;
+  entry->number = attempts_;
   entry->is_taken = false;
   // Some at a time: the disk should not wait for the last, and each time is a system call.
   constexpr uint64_t kTogether = 8;
-  if (begun_ % kTogether == 0) queue_->Submit();
+  if (++begun_ % kTogether == 0) queue_->Submit();
   return true;
 }
 

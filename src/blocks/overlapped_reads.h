@@ -5,8 +5,8 @@
 // Invariants:
 // * No byte of a block is used before its read is done, and it is not verified here: that is for
 //   who takes it (BlockFile::Verify).
-// * A read that has failed is as good as one that was not begun: the caller reads the block again,
-//   in a way that says what is wrong.
+// * Take returns nothing of a read that has failed: the caller reads the block again, in a way that
+//   says what is wrong.
 // * When the object is destroyed, no read is under way.
 //
 // Its memory is charged to MemoryBudget::Use::kReads. One thread at a time.
@@ -37,10 +37,12 @@ class OverlappedReads {
 
   // Whether block `i` was begun, and is still here.
   bool Has(const BlockFile& file, size_t i) { return Find(file, i) != nullptr; }
+  // Whether Begin can begin it, as far as is known.
+  bool MayBegin(const BlockFile& file, size_t i);
   // Begins to read block `i`, which it does not have. False: it must be read in another way. The
-  // disk is told by Submit.
+  // disk is asked by Submit, or before.
   bool Begin(const BlockFile& file, size_t i);
-  // Tells the disk of the reads that were begun since the last call.
+  // Asks the disk for what was begun since the last call.
   void Submit();
 
   // The stored bytes of block `i`, until the next Begin; waits for them. Null: it was not begun, or
@@ -54,7 +56,7 @@ class OverlappedReads {
   struct Entry {
     uint64_t file = 0;  // BlockFile::id; 0: it is free
     size_t block = 0;
-    uint64_t number = 0;  // of the read
+    uint64_t number = 0;  // of the attempt to begin it
     bool is_taken = false;
     std::unique_ptr<char[]> memory;
     uint64_t memory_size = 0;
@@ -62,15 +64,18 @@ class OverlappedReads {
   };
 
   Entry* Find(const BlockFile& file, size_t i);
-  // An entry that is not needed, or a new one; null: there are too many.
-  Entry* FindFree();
+  // An entry that is not needed and has so much memory, or is given it; null: there is no room.
+  Entry* FindFree(uint64_t memory_size);
+  bool IsFree(const Entry& entry) const;
+  bool GiveMemory(Entry* entry, uint64_t size);
   bool HasRoom(uint64_t bytes) const;
 
   FileSystem* const file_system_;
   const std::shared_ptr<MemoryBudget> budget_;
-  bool has_queue_ = true;  // as far as is known
+  uint64_t no_queue_until_ = 0;  // attempts; before, there is none
   BudgetCharge charge_;
   uint64_t charged_ = 0;
+  uint64_t attempts_ = 0;
   uint64_t begun_ = 0;
   size_t last_found_ = 0;
   size_t next_free_ = 0;

@@ -75,7 +75,9 @@ absl::Status EmbeddedDatabase::Close() {
   impl_->closed = true;
   impl_->cluster->BeginClosing();
   impl_->gate.CloseAndWait();
-  impl_->async_reads.Stop();  // those that wait are told that it is closed
+  // Those that wait find that it is closed.
+  impl_->async_reads.Stop();
+  impl_->async_waits.Stop();
   EndRecording();
   // On a thread of its own: a database that is a static object is closed after the main thread's
   // thread-local objects, such as compression contexts, are destroyed.

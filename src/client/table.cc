@@ -73,28 +73,67 @@ void Table::ReadRowAsync(std::string row, Filter filter, ReadOptions options,
   backend_->ReadRowAsync(std::move(row), std::move(filter), std::move(options), std::move(done));
 }
 
+namespace {
+
+// The reads of one call of GetRowsAsync, of which some are under way at a time: so a call of many
+// rows is not refused for their number.
+class GatheredRows : public std::enable_shared_from_this<GatheredRows> {
+ public:
+  using Done = absl::AnyInvocable<void(std::vector<absl::StatusOr<Row>>)>;
+
+  GatheredRows(std::shared_ptr<TableBackend> table, std::vector<std::string> rows, Filter filter,
+               ReadOptions options, Done done)
+      : table_(std::move(table)),
+        rows_(std::move(rows)),
+        filter_(std::move(filter)),
+        options_(std::move(options)),
+        done_(std::move(done)),
+        results_(rows_.size()),
+        missing_(rows_.size()) {}
+
+  // Begins as many reads as may be under way.
+  void Begin() {
+    while (under_way_.fetch_add(1) < kMostUnderWay) {
+      const size_t i = next_.fetch_add(1);
+      if (i >= rows_.size()) return;
+      table_->ReadRowAsync(std::move(rows_[i]), filter_, options_,
+                           [self = shared_from_this(), i](absl::StatusOr<Row> row) {
+                             self->Take(i, std::move(row));
+                           });
+    }
+    under_way_.fetch_sub(1);
+  }
+
+ private:
+  static constexpr size_t kMostUnderWay = 512;
+
+  void Take(size_t i, absl::StatusOr<Row> row) {
+    results_[i] = std::move(row);
+    // The last one sees what the others have stored.
+    if (missing_.fetch_sub(1) == 1) return done_(std::move(results_));
+    under_way_.fetch_sub(1);
+    Begin();
+  }
+
+  const std::shared_ptr<TableBackend> table_;
+  std::vector<std::string> rows_;
+  const Filter filter_;
+  const ReadOptions options_;
+  Done done_;
+  std::vector<absl::StatusOr<Row>> results_;
+  std::atomic<size_t> next_ = 0;
+  std::atomic<size_t> under_way_ = 0;
+  std::atomic<size_t> missing_;
+};
+
+}  // namespace
+
 void Table::GetRowsAsync(std::vector<std::string> rows, Filter filter, ReadOptions options,
                          absl::AnyInvocable<void(std::vector<absl::StatusOr<Row>>)> done) {
   if (rows.empty()) return done({});
-  struct Gathered {
-    std::vector<absl::StatusOr<Row>> rows;
-    std::atomic<size_t> missing;
-    absl::AnyInvocable<void(std::vector<absl::StatusOr<Row>>)> done;
-  };
-  const auto gathered = std::make_shared<Gathered>();
-  gathered->rows.resize(rows.size());
-  gathered->missing = rows.size();
-  gathered->done = std::move(done);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    backend_->ReadRowAsync(std::move(rows[i]), filter, options,
-                           [gathered, i](absl::StatusOr<Row> row) {
-                             gathered->rows[i] = std::move(row);
-                             // The last one sees what the others have stored.
-                             if (gathered->missing.fetch_sub(1, std::memory_order_acq_rel) > 1)
-                               return;
-                             gathered->done(std::move(gathered->rows));
-                           });
-  }
+  std::make_shared<GatheredRows>(backend_, std::move(rows), std::move(filter), std::move(options),
+                                 std::move(done))
+      ->Begin();
 }
 
 absl::StatusOr<std::string> Table::Get(std::string_view row, std::string_view column,

@@ -282,8 +282,9 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     if (fd == nullptr) return false;
     const uint64_t begin = read->offset / sector * sector;
     const uint64_t end = (read->offset + read->size + sector - 1) / sector * sector;
+    // To whole pages: a page that is shared with other memory would be copied by a fork meanwhile.
     const auto address = reinterpret_cast<uintptr_t>(read->memory);
-    char* const to = read->memory + (sector - address % sector) % sector;
+    char* const to = read->memory + (kLargestSector - address % kLargestSector) % kLargestSector;
     return ring->Add(std::move(fd), begin, static_cast<size_t>(end - begin), to, read);
   }
 
@@ -341,6 +342,8 @@ class PosixRandomAccessFile final : public RandomAccessFile {
         info.st_ino != inode_) {
       return nullptr;
     }
+    // It was for the opening. io_uring would not wait for the disk.
+    ::fcntl(fd->get(), F_SETFL, flags);
     auto shared = std::make_shared<const Fd>(*std::move(fd));
     mapped_->reopened.Add(entry, shared, MostReopened());
     return shared;

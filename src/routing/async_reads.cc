@@ -6,10 +6,14 @@
 #include "base/start_thread.h"
 #include "base/strings.h"
 #include "blocks/overlapped_reads.h"
-#include "read/row_requests.h"
 #include "routing/table_impl.h"
 
 namespace bigtable {
+namespace {
+
+constexpr size_t kTogether = 16;
+
+}  // namespace
 
 AsyncReads::~AsyncReads() { Stop(); }
 
@@ -23,8 +27,8 @@ absl::Status AsyncReads::Add(Read&& read, uint64_t most_bytes) {
                                             " bytes; more than ", most_bytes, " may not"));
   }
   // One thread is enough for what it can keep under way.
-  const bool is_behind = queue_.size() >= RowRequests::kAhead && threads_.size() < kMostThreads;
-  if (threads_.empty() || (idle_ == 0 && is_behind)) {
+  const bool is_behind = idle_ == 0 && queue_.size() + 1 >= window_;
+  if (threads_.empty() || (is_behind && threads_.size() < kMostThreads)) {
     absl::StatusOr<std::thread> thread = StartThread([this] { Run(); });
     if (thread.ok()) {
       threads_.push_back(*std::move(thread));
@@ -70,7 +74,9 @@ void AsyncReads::Run() {
         --idle_;
       }
       if (queue_.empty() && window.empty()) return;
-      while (!queue_.empty() && window.size() + fresh.size() < RowRequests::kAhead) {
+      // Some at a time, where there are many: each time is a request to the disk, and an interrupt.
+      const bool is_due = queue_.size() >= kTogether || window.size() <= window_ / 2;
+      while (is_due && !queue_.empty() && window.size() + fresh.size() < window_) {
         bytes_ -= BytesOf(queue_.front());
         fresh.push_back(std::move(queue_.front()));
         queue_.pop_front();

@@ -1,11 +1,11 @@
-// Reads of rows that are not waited for by who asks for them (Table::ReadRowAsync). Threads read
-// them, each for many at a time: it begins the reads of the blocks of all rows that it has, and
-// then reads the rows one after the other. So a few threads keep hundreds of reads under way.
+// Reads of rows that their callers do not wait for (Table::ReadRowAsync). Threads read them, each
+// many at a time: it begins the reads of the blocks of all rows that it has, and then reads the
+// rows one after the other. So a few threads keep hundreds of reads under way.
 //
-//   a caller --Add--> queue_ --a thread takes what it has room for--> requested --> read, and told
+//   a caller --Add--> queue_ --a thread takes what it has room for--> requested --read--> done
 //
 // Invariants:
-// * Each read that Add has taken is told its result once, by one of the threads, outside of the
+// * For each read that Add has taken, `done` is called once, by one of the threads, outside of the
 //   lock.
 // * Threads are started when they are needed, and end with Stop. Without one that can be started,
 //   Add takes nothing.
@@ -47,7 +47,8 @@ class AsyncReads {
     absl::AnyInvocable<void(absl::StatusOr<Row>)> done;
   };
 
-  AsyncReads() = default;
+  // Each thread has up to `window` reads.
+  explicit AsyncReads(size_t window) : window_(window) {}
   ~AsyncReads();  // Stop
   AsyncReads(const AsyncReads&) = delete;
   AsyncReads& operator=(const AsyncReads&) = delete;
@@ -55,8 +56,8 @@ class AsyncReads {
   // Takes the read, unless it returns an error. ResourceExhausted: those that wait have more than
   // `most_bytes`, or no thread can be started. FailedPrecondition: it was stopped.
   absl::Status Add(Read&& read, uint64_t most_bytes);
-  // Waits until all that were taken have been told, and takes no more. Not to be called by what is
-  // told.
+  // Waits until `done` was called for all that were taken, and takes no more. Not to be called by a
+  // `done`.
   void Stop();
 
  private:
@@ -67,6 +68,7 @@ class AsyncReads {
   bool HasWaiting();
   void Run();
 
+  const size_t window_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<Read> queue_ ABSL_GUARDED_BY(mutex_);

@@ -41,6 +41,7 @@
 #include "master/schema_store.h"
 #include "monitoring/tracer.h"
 #include "options/option_changes.h"
+#include "read/row_requests.h"
 #include "routing/async_reads.h"
 #include "routing/location_cache.h"
 #include "rpc/request_slots.h"
@@ -100,8 +101,9 @@ class DatabaseImpl {
   std::shared_ptr<LogSink> log_sink;
   CallGate gate;
   LocationCache locations{&gate};
-  RequestSlots slots;  // for messages
-  AsyncReads async_reads;
+  RequestSlots slots;                           // for messages
+  AsyncReads async_reads{RowRequests::kAhead};  // of tablets in place
+  AsyncReads async_waits{1};                    // of others, each of which may wait for long
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
   Parts parts;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -360,12 +361,13 @@ std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string
                                                     const Filter& filter,
                                                     const ReadOptions& options) {
   const CallLimits limits = LimitsOf(options);
+  std::optional<CallGate::LongPass> pass;  // the reads end before the database is closed
   std::optional<OverlappedReads> overlapped;
   std::optional<RowRequests> requests;
   if (rows.size() > 1 && Shortcuts().Has(Shortcut::kRequests) &&
       CheckFilterAndLimits(filter, options).ok()) {
-    const CallGate::Pass pass(&database->gate);
-    if (pass) {
+    pass.emplace(&database->gate);
+    if (*pass) {
       overlapped.emplace(database->file_system.get(), database->parts.budget);
       requests.emplace(FilterNode::Of(filter), &limits, &*overlapped);
     }
@@ -393,14 +395,15 @@ std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string
   return results;
 }
 
-bool TableImpl::IsInMemory(std::string_view row) const {
+AsyncReads* TableImpl::ReaderOf(std::string_view row) const {
   const ServedTable& tablets = *route->Get();
   const Tablet* const tablet = tablets.tablets()[tablets.Find(row)].tablet.get();
-  if (tablet == nullptr) return false;
+  if (tablet == nullptr) return &database->async_waits;
   static constexpr CallLimits kNoLimits;
   const RowRequests requests(nullptr, &kNoLimits, nullptr);
   const Pin<TabletVersion> version = tablet->Version();
-  return RowRequests::OfTablet(requests, *version).IsInMemory(row);
+  const bool is_in_memory = RowRequests::OfTablet(requests, *version).IsInMemory(row);
+  return is_in_memory ? nullptr : &database->async_reads;
 }
 
 void TableImpl::RequestAsync(const AsyncReads::Read& read,
@@ -419,30 +422,57 @@ void TableImpl::RequestAsync(const AsyncReads::Read& read,
   RequestRows({&row, 1}, RowRequests(FilterNode::Of(read.filter), &limits, &**overlapped));
 }
 
+namespace {
+
+// The calls of ReadRowAsync that a thread is in. A function that is called with a result may ask
+// for the next row, and so on: beyond a depth those are left to the first of these calls.
+struct CallsOfThread {
+  static constexpr int kDeepest = 16;
+
+  int depth = 0;
+  std::deque<AsyncReads::Read> left;
+};
+
+CallsOfThread& ThreadsCalls() {
+  static thread_local CallsOfThread calls;
+  return calls;
+}
+
+}  // namespace
+
 void TableImpl::ReadRowAsync(std::string row, Filter filter, ReadOptions options, RowDone done) {
-  // A function that is told a result here may ask for the next row, and so on: not for ever.
-  static thread_local int depth = 0;
-  constexpr int kDeepest = 16;
+  CallsOfThread& calls = ThreadsCalls();
+  AsyncReads::Read read{shared_from_this(), std::move(row), std::move(filter), std::move(options),
+                        std::move(done)};
+  if (calls.depth == CallsOfThread::kDeepest) {
+    calls.left.push_back(std::move(read));
+    return;
+  }
+  ++calls.depth;
+  Begin(std::move(read));
+  while (calls.depth == 1 && !calls.left.empty()) {
+    AsyncReads::Read next = std::move(calls.left.front());
+    calls.left.pop_front();
+    TableImpl* const table = next.table.get();
+    table->Begin(std::move(next));
+  }
+  --calls.depth;
+}
+
+void TableImpl::Begin(AsyncReads::Read read) {
   constexpr uint64_t kPartOfBudget = 16;
-  bool is_here = true;
+  AsyncReads* reader = nullptr;
   uint64_t most_bytes = 0;
   {
     const CallGate::Pass pass(&database->gate);
     if (pass) {
-      is_here = depth < kDeepest && IsInMemory(row);
+      reader = ReaderOf(read.row);
       most_bytes = database->parts.budget->limit() / kPartOfBudget;
     }
   }
-  if (!is_here) {
-    AsyncReads::Read read{std::static_pointer_cast<TableImpl>(shared_from_this()), std::move(row),
-                          std::move(filter), std::move(options), std::move(done)};
-    const absl::Status added = database->async_reads.Add(std::move(read), most_bytes);
-    if (!added.ok()) read.done(added);
-    return;
-  }
-  ++depth;
-  done(ReadRow(row, filter, options));
-  --depth;
+  if (reader == nullptr) return read.done(ReadRow(read.row, read.filter, read.options));
+  const absl::Status added = reader->Add(std::move(read), most_bytes);
+  if (!added.ok()) read.done(added);  // it was not taken
 }
 
 std::unique_ptr<RowSource> TableImpl::ReadRows(const RowSet& rows, const Filter& filter,

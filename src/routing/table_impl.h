@@ -116,8 +116,10 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
 
   // Whether a read may be refused by quotas, access lists, or because the database is closed.
   bool MayRefuse() const;
-  // Inside the gate. Whether a read of the row waits for nothing, as far as is known.
-  bool IsInMemory(std::string_view row) const;
+  // ReadRowAsync of a call that is not too deep.
+  void Begin(AsyncReads::Read read);
+  // Inside the gate. Who reads the row; null: its read waits for nothing, as far as is known.
+  AsyncReads* ReaderOf(std::string_view row) const;
   // Begins to read these rows from the disk, those of tablets in place.
   void RequestRows(absl::Span<const std::string_view> rows, const RowRequests& requests) const;
 

@@ -137,8 +137,9 @@ class SSTable final : public RefCounted {
     return filter_has_columns_ ? filter_.MayContain(column_hash) : MayContainRow(row_hash, limits);
   }
 
-  // Begins to read from the disk the block in which the row begins, if it is open, and does not
-  // wait. `location`: that of LookUpRow, or null. `overlapped`: BlockReader::Request.
+  // Begins to read from the disk the block in which the row begins, and with `overlapped` some
+  // blocks in which it continues, if it is open, and does not wait. `location`: that of LookUpRow,
+  // or null. `overlapped`: BlockReader::Request.
   void RequestRow(std::string_view row_prefix, const RowIndex::Location* location,
                   OverlappedReads* overlapped) const {
     if (!is_open()) return;
@@ -146,13 +147,22 @@ class SSTable final : public RefCounted {
     if (block >= index_.size()) return;
     blocks_->Prefetch(block);
     blocks_->Request(block, 0, row_prefix, overlapped);
+    if (overlapped == nullptr) return;
+    for (size_t i = block; i < block + kMostRequested && RowContinues(i, row_prefix);) {
+      blocks_->Request(++i, 0, {}, overlapped);
+    }
   }
-  // Whether the block in which the row begins, or the row alone, is in memory; then reading it
-  // waits for nothing. A wrong answer is possible.
+  // Whether the blocks of the row are in memory; then reading it waits for nothing. A wrong answer
+  // is possible.
   bool IsRowInMemory(std::string_view row_prefix, const RowIndex::Location* location) const {
     if (!is_open()) return false;
     const size_t block = location != nullptr ? location->block : index_.Find(row_prefix);
-    return block >= index_.size() || blocks_->IsRowInMemory(block, row_prefix);
+    if (block >= index_.size()) return true;
+    if (!blocks_->IsRowInMemory(block, row_prefix)) return false;
+    for (size_t i = block; RowContinues(i, row_prefix);) {
+      if (!blocks_->IsRowInMemory(++i, {})) return false;
+    }
+    return true;
   }
   // Prefetch what LookUpRow or MayContainColumn reads, if it is open.
   BIGTABLE_ONLY_PREFETCHES void PrefetchRow(uint64_t row_hash) const {
@@ -169,6 +179,13 @@ class SSTable final : public RefCounted {
   }
 
  private:
+  // Blocks of a row behind its first.
+  static constexpr size_t kMostRequested = 8;
+
+  bool RowContinues(size_t block, std::string_view row_prefix) const {
+    return index_.RowContinues(block) && index_.LastKeyBeginsWith(block, row_prefix);
+  }
+
   friend class SSTableCursor;
 
   // Everything that is read when the file is opened.

@@ -1,19 +1,23 @@
 // Reads of files of the operating system that are under way together.
 #include "filesystem/uring_queue.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 
 #include "bigtable/file_system.h"
 
+#include "base/fork_callback.h"
 #include "filesystem/posix_file_system.h"
 #include "support/random.h"
 #include "temporary_directory.h"
@@ -139,6 +143,37 @@ TEST_F(ReadQueueTest, ThreadsThatWantManyQueuesGetSomeOrNone) {
   EXPECT_GT(queues.size(), 4u);
   queues.pop_back();
   EXPECT_NE(fs_.NewReadQueue(), nullptr);
+}
+
+// What a child reads is not the parent's, and the reverse.
+TEST_F(ReadQueueTest, AChildHasQueuesOfItsOwn) {
+  const ForkCallback counts_forks([] {});
+  const auto reads = [this](int n) {
+    const auto queue = fs_.NewReadQueue();
+    std::vector<std::unique_ptr<Pending>> pending;
+    for (int i = 0; i < n; ++i) {
+      pending.push_back(std::make_unique<Pending>(static_cast<uint64_t>(i) * 512, 600));
+      if (queue == nullptr || !file_->BeginRead(queue.get(), &pending.back()->read)) return false;
+    }
+    for (const auto& one : pending) {
+      queue->Wait(&one->read);
+      ExpectRead(*one);
+    }
+    return !HasFailure();
+  };
+  queue_.reset();  // there is one that is not in use
+  for (const int n : {1, 2, 50}) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      ::alarm(60);
+      ::_exit(reads(n) ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << n << ": " << status;
+    EXPECT_TRUE(reads(3));
+  }
 }
 
 TEST_F(ReadQueueTest, ThreadsReadEachWithItsOwnQueueConcurrently) {

@@ -191,6 +191,53 @@ TEST_F(AsyncReadsTest, AChainOfReadsDoesNotFillTheStack) {
   }
 }
 
+TEST_F(AsyncReadsTest, AChainOfReadsOfAClosedDatabaseDoesNotFillTheStack) {
+  ASSERT_OK(database_->Close());
+  int refused = 0;
+  std::function<void()> read = [&] {
+    table_->ReadRowAsync(RowOf(1), {}, {}, [&](const absl::StatusOr<Row>& row) {
+      if (absl::IsFailedPrecondition(row.status()) && ++refused < 100'000) read();
+    });
+  };
+  read();
+  EXPECT_EQ(refused, 100'000);
+}
+
+// Its first block may be in memory, and the others not.
+TEST_F(AsyncReadsTest, ARowOfSeveralBlocksIsReadByAnotherThreadUnlessAllAreInMemory) {
+  RowMutation mutation("wide");
+  for (int i = 0; i < 100; ++i) {
+    mutation.Set(absl::StrFormat("f:%03d", i), Timestamp(1), std::string(100, 'w'));
+  }
+  ASSERT_OK(table_->Apply(mutation));
+  ASSERT_OK(database_->Flush("t"));
+  const auto is_here = [&] {
+    std::thread::id by;
+    absl::Notification is_done;
+    table_->ReadRowAsync("wide", {}, {}, [&](const absl::StatusOr<Row>& row) {
+      EXPECT_OK(row);
+      EXPECT_EQ(row->cells().size(), 100u);
+      by = std::this_thread::get_id();
+      is_done.Notify();
+    });
+    is_done.WaitForNotification();
+    return by == std::this_thread::get_id();
+  };
+  cold_.SetCold(true);
+  for (int i = 0; i < 5; ++i) {
+    const uint64_t reads =
+        cold_.overlapped_reads() + cold_.uncached_reads() + cold_.positional_reads();
+    const bool was_here = is_here();
+    // A thread that does not wait reads nothing.
+    EXPECT_TRUE(!was_here ||
+                cold_.overlapped_reads() + cold_.uncached_reads() + cold_.positional_reads() ==
+                    reads);
+  }
+  cold_.SetCold(false);
+  ASSERT_OK(table_->ReadRow("wide"));
+  EXPECT_TRUE(is_here());
+}
+
 TEST_F(AsyncReadsTest, EachIsToldOnceIfTheDatabaseIsClosed) {
   cold_.SetCold(true);
   constexpr int kReads = 2000;
@@ -321,9 +368,8 @@ struct Detached {
   };
 };
 
-Detached ReadInTurn(Table* table, int rows, absl::Notification* is_done,
-                    const std::function<std::string(int)>& row_of,
-                    const std::function<void(int, const absl::StatusOr<Row>&)>& expect) {
+Detached ReadInTurn(Table* table, int rows, absl::Notification* is_done, std::string (*row_of)(int),
+                    void (*expect)(int, const absl::StatusOr<Row>&)) {
   for (int k = 0; k < rows; ++k) {
     const absl::StatusOr<Row> row = co_await AwaitRow(table, row_of(k));
     expect(k, row);
