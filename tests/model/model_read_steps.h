@@ -22,6 +22,7 @@
 #include "support/model.h"
 #include "support/model_filter.h"
 #include "support/random.h"
+#include "support/wait_for_rows.h"
 
 namespace bigtable {
 
@@ -79,15 +80,20 @@ class ModelReadSteps : public ModelFilterSteps {
     KeepWithinMemory(model, {key}, point.sequence, TimeOf(point), &filter);
     if (random.OneIn(4)) point.options.cell_limit = random.Between(1, 4);
     const bool together = random.OneIn(3);
-    Log(Cat(together ? "GetRows " : "ReadRow ", table, " ", Quoted(key.substr(0, 20)), " ",
-            filter.DebugString(), Describe(point)));
+    const bool is_async = random.OneIn(3);
+    Log(Cat(is_async   ? "GetRowsAsync "
+            : together ? "GetRows "
+                       : "ReadRow ",
+            table, " ", Quoted(key.substr(0, 20)), " ", filter.DebugString(), Describe(point)));
     Table* const engine = TableOf(table);
     if (engine == nullptr) return;
     CheckBesideFilters(table, point, [&]() -> std::string {
       const absl::StatusOr<Row> row =
-          together ? std::move(engine->GetRows({key, "another row", key}, filter.Make(),
-                                               point.options)[2])
-                   : engine->ReadRow(key, filter.Make(), point.options);
+          is_async ? std::move(
+                         WaitForRows(engine, {"another row", key}, filter.Make(), point.options)[1])
+          : together ? std::move(engine->GetRows({key, "another row", key}, filter.Make(),
+                                                 point.options)[2])
+                     : engine->ReadRow(key, filter.Make(), point.options);
       ++reads_;
       if (!Check(row.status(), "ReadRow")) return "";
       ModelRow expected{key, filter.Apply(key, model.Read(key, point.sequence, TimeOf(point)))};

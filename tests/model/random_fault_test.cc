@@ -30,6 +30,7 @@
 #include "support/scoped_merge_part.h"
 #include "support/seeds.h"
 #include "support/tally.h"
+#include "support/wait_for_rows.h"
 #include "support/watchdog.h"
 
 namespace bigtable {
@@ -237,8 +238,10 @@ class FaultRun : public FaultedDatabase {
     for (uint64_t n = random_.Below(6); n > 0; --n) names.push_back(RowName());
     Log(Cat("Get ", names.size(), " rows"));
     const std::vector<std::string_view> keys(names.begin(), names.end());
+    const bool is_async = random_.OneIn(2);
+    const auto options = WithDeadline<ReadOptions>();
     const std::vector<absl::StatusOr<Row>> rows =
-        table_->GetRows(keys, {}, WithDeadline<ReadOptions>());
+        is_async ? WaitForRows(table_, names, {}, options) : table_->GetRows(keys, {}, options);
     if (rows.size() != names.size()) return Fail(Cat("GetRows: ", rows.size(), " results"));
     for (size_t i = 0; i < names.size(); ++i) {
       if (!IsClean(rows[i].status(), "GetRows")) continue;

@@ -24,6 +24,7 @@
 #include "support/model.h"
 #include "support/model_filter.h"
 #include "support/scoped_shortcuts.h"
+#include "support/wait_for_rows.h"
 
 namespace bigtable {
 
@@ -216,7 +217,9 @@ class WaysReads : public WaysDatabase {
     }
     for (size_t i = keys.size(); i > 1; --i) std::swap(keys[i - 1], keys[random_.Below(i)]);
     ++reads_;
-    std::vector<absl::StatusOr<Row>> rows = table_->GetRows(keys, query.filter, options);
+    std::vector<absl::StatusOr<Row>> rows =
+        random_.OneIn(2) ? WaitForRows(table_, {keys.begin(), keys.end()}, query.filter, options)
+                         : table_->GetRows(keys, query.filter, options);
     if (rows.size() != keys.size()) {
       return Fail(Cat("GetRows ", way, ": ", rows.size(), " results for ", keys.size(), " rows"));
     }

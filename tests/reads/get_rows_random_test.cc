@@ -5,11 +5,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
@@ -22,6 +20,7 @@
 #include "support/scoped_shortcuts.h"
 #include "support/seeds.h"
 #include "support/test_clock.h"
+#include "support/wait_for_rows.h"
 
 namespace bigtable {
 namespace {
@@ -175,14 +174,7 @@ class GetRowsProgram {
       return table_->GetRows(std::vector<std::string_view>(rows.begin(), rows.end()), filter,
                              options);
     }
-    std::vector<absl::StatusOr<Row>> found;
-    absl::Notification is_done;
-    table_->GetRowsAsync(rows, filter, options, [&](std::vector<absl::StatusOr<Row>> got) {
-      found = std::move(got);
-      is_done.Notify();
-    });
-    is_done.WaitForNotification();
-    return found;
+    return WaitForRows(table_, rows, filter, options);
   }
 
   void Compare() {
