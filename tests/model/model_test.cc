@@ -126,10 +126,10 @@ void CompareWithModel(int seeds, size_t step_count, const ModelSettings& setting
   });
 }
 
-TEST(ModelTest, RandomOperationsReturnTheModelsResults) { CompareWithModel(kSlow ? 4 : 12, 500); }
+TEST(ModelTest, RandomOperationsReturnTheModelsResults) { CompareWithModel(kSlow ? 3 : 12, 500); }
 
 TEST(ModelTest, RandomOperationsAsMessagesReturnTheModelsResults) {
-  CompareWithModel(kSlow ? 3 : 8, 300, {.messages = true});
+  CompareWithModel(kSlow ? 2 : 8, 300, {.messages = true});
 }
 
 TEST(ModelTest, RandomConcurrentWritesReturnTheModelsResults) {
