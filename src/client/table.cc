@@ -1,6 +1,7 @@
 #include "bigtable/table.h"
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -68,9 +69,50 @@ std::vector<absl::StatusOr<Row>> Table::GetRows(absl::Span<const std::string_vie
   return backend_->GetRows(rows, filter, options);
 }
 
+namespace {
+
+struct AsyncRead {
+  std::shared_ptr<TableBackend> table;
+  std::string row;
+  Filter filter;
+  ReadOptions options;
+  TableBackend::RowDone done;
+
+  void Begin() {
+    table->ReadRowAsync(std::move(row), std::move(filter), std::move(options), std::move(done));
+  }
+};
+
+// The reads that a thread is beginning. A function that is called with a result may ask for the
+// next row, and so on: beyond a depth those are left to the first of these calls.
+struct ReadsOfThread {
+  static constexpr int kDeepest = 16;
+
+  int depth = 0;
+  std::deque<AsyncRead> left;
+};
+
+void BeginRead(AsyncRead read) {
+  static thread_local ReadsOfThread reads;
+  if (reads.depth == ReadsOfThread::kDeepest) {
+    reads.left.push_back(std::move(read));
+    return;
+  }
+  ++reads.depth;
+  read.Begin();
+  while (reads.depth == 1 && !reads.left.empty()) {
+    AsyncRead next = std::move(reads.left.front());
+    reads.left.pop_front();
+    next.Begin();
+  }
+  --reads.depth;
+}
+
+}  // namespace
+
 void Table::ReadRowAsync(std::string row, Filter filter, ReadOptions options,
                          absl::AnyInvocable<void(absl::StatusOr<Row>)> done) {
-  backend_->ReadRowAsync(std::move(row), std::move(filter), std::move(options), std::move(done));
+  BeginRead({backend_, std::move(row), std::move(filter), std::move(options), std::move(done)});
 }
 
 namespace {
@@ -96,10 +138,10 @@ class GatheredRows : public std::enable_shared_from_this<GatheredRows> {
     while (under_way_.fetch_add(1) < kMostUnderWay) {
       const size_t i = next_.fetch_add(1);
       if (i >= rows_.size()) return;
-      table_->ReadRowAsync(std::move(rows_[i]), filter_, options_,
-                           [self = shared_from_this(), i](absl::StatusOr<Row> row) {
-                             self->Take(i, std::move(row));
-                           });
+      BeginRead({table_, std::move(rows_[i]), filter_, options_,
+                 [self = shared_from_this(), i](absl::StatusOr<Row> row) {
+                   self->Take(i, std::move(row));
+                 }});
     }
     under_way_.fetch_sub(1);
   }

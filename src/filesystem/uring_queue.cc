@@ -171,8 +171,10 @@ class RingQueue final : public UringQueue {
     } else if (result == -EAGAIN || result == -EBUSY || result == -ENOMEM) {
       ::usleep(kPause);  // a shortage, which passes
     } else if (result != -EINTR) {
-      // The program has closed the descriptor, or may not make the call any more.
+      // The program has closed the descriptor, which may be another file's by now, or may not make
+      // the call any more.
       is_broken_ = true;
+      if (result == -EBADF || result == -EOPNOTSUPP) ring_->get()->ring_fd = -1;
       for (Read* const read : added_) Finish(read, result);
       added_.clear();
     }

@@ -27,7 +27,7 @@ absl::Status AsyncReads::Add(Read&& read, uint64_t most_bytes) {
                                             " bytes; more than ", most_bytes, " may not"));
   }
   // One thread is enough for what it can keep under way.
-  const bool is_behind = idle_ == 0 && queue_.size() + 1 >= window_;
+  const bool is_behind = queue_.size() + 1 >= window_ * (idle_ + 1);
   if (threads_.empty() || (is_behind && threads_.size() < kMostThreads)) {
     absl::StatusOr<std::thread> thread = StartThread([this] { Run(); });
     if (thread.ok()) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -422,55 +421,20 @@ void TableImpl::RequestAsync(const AsyncReads::Read& read,
   RequestRows({&row, 1}, RowRequests(FilterNode::Of(read.filter), &limits, &**overlapped));
 }
 
-namespace {
-
-// The calls of ReadRowAsync that a thread is in. A function that is called with a result may ask
-// for the next row, and so on: beyond a depth those are left to the first of these calls.
-struct CallsOfThread {
-  static constexpr int kDeepest = 16;
-
-  int depth = 0;
-  std::deque<AsyncReads::Read> left;
-};
-
-CallsOfThread& ThreadsCalls() {
-  static thread_local CallsOfThread calls;
-  return calls;
-}
-
-}  // namespace
-
 void TableImpl::ReadRowAsync(std::string row, Filter filter, ReadOptions options, RowDone done) {
-  CallsOfThread& calls = ThreadsCalls();
-  AsyncReads::Read read{shared_from_this(), std::move(row), std::move(filter), std::move(options),
-                        std::move(done)};
-  if (calls.depth == CallsOfThread::kDeepest) {
-    calls.left.push_back(std::move(read));
-    return;
-  }
-  ++calls.depth;
-  Begin(std::move(read));
-  while (calls.depth == 1 && !calls.left.empty()) {
-    AsyncReads::Read next = std::move(calls.left.front());
-    calls.left.pop_front();
-    TableImpl* const table = next.table.get();
-    table->Begin(std::move(next));
-  }
-  --calls.depth;
-}
-
-void TableImpl::Begin(AsyncReads::Read read) {
   constexpr uint64_t kPartOfBudget = 16;
   AsyncReads* reader = nullptr;
   uint64_t most_bytes = 0;
   {
     const CallGate::Pass pass(&database->gate);
     if (pass) {
-      reader = ReaderOf(read.row);
+      reader = ReaderOf(row);
       most_bytes = database->parts.budget->limit() / kPartOfBudget;
     }
   }
-  if (reader == nullptr) return read.done(ReadRow(read.row, read.filter, read.options));
+  if (reader == nullptr) return done(ReadRow(row, filter, options));
+  AsyncReads::Read read{shared_from_this(), std::move(row), std::move(filter), std::move(options),
+                        std::move(done)};
   const absl::Status added = reader->Add(std::move(read), most_bytes);
   if (!added.ok()) read.done(added);  // it was not taken
 }

@@ -116,8 +116,6 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
 
   // Whether a read may be refused by quotas, access lists, or because the database is closed.
   bool MayRefuse() const;
-  // ReadRowAsync of a call that is not too deep.
-  void Begin(AsyncReads::Read read);
   // Inside the gate. Who reads the row; null: its read waits for nothing, as far as is known.
   AsyncReads* ReaderOf(std::string_view row) const;
   // Begins to read these rows from the disk, those of tablets in place.

@@ -203,6 +203,24 @@ TEST_F(AsyncReadsTest, AChainOfReadsOfAClosedDatabaseDoesNotFillTheStack) {
   EXPECT_EQ(refused, 100'000);
 }
 
+// Of a database that reads before the call returns.
+TEST_F(AsyncReadsTest, ManyRowsOfAFollowedDatabaseDoNotFillTheStack) {
+  DatabaseOptions options;
+  options.file_system = &faulty_;
+  options.follow = true;
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> beside, Database::Open("/db", options));
+  ASSERT_OK_AND_ASSIGN(Table* const table, beside->OpenTable("t"));
+  std::vector<std::string> rows;
+  for (int i = 0; i < 30'000; ++i) rows.push_back(RowOf(i % kRows));
+  bool is_done = false;
+  table->GetRowsAsync(std::move(rows), {}, {}, [&](const std::vector<absl::StatusOr<Row>>& got) {
+    ASSERT_EQ(got.size(), 30'000u);
+    for (int i = 0; i < 30'000; ++i) ASSERT_NO_FATAL_FAILURE(ExpectRow(i % kRows, got[i]));
+    is_done = true;
+  });
+  EXPECT_TRUE(is_done);
+}
+
 // Its first block may be in memory, and the others not.
 TEST_F(AsyncReadsTest, ARowOfSeveralBlocksIsReadByAnotherThreadUnlessAllAreInMemory) {
   RowMutation mutation("wide");
