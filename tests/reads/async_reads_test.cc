@@ -222,7 +222,7 @@ TEST_F(AsyncReadsTest, ManyRowsOfAFollowedDatabaseDoNotFillTheStack) {
 }
 
 // Its first block may be in memory, and the others not.
-TEST_F(AsyncReadsTest, ARowOfSeveralBlocksIsReadByAnotherThreadUnlessAllAreInMemory) {
+TEST_F(AsyncReadsTest, ARowOfSeveralBlocksIsReadElsewhereUnlessAllAreInMemory) {
   RowMutation mutation("wide");
   for (int i = 0; i < 100; ++i) {
     mutation.Set(absl::StrFormat("f:%03d", i), Timestamp(1), std::string(100, 'w'));
