@@ -436,7 +436,8 @@ void TableImpl::ReadRowAsync(std::string row, Filter filter, ReadOptions options
   AsyncReads::Read read{shared_from_this(), std::move(row), std::move(filter), std::move(options),
                         std::move(done)};
   const absl::Status added = reader->Add(std::move(read), most_bytes);
-  if (!added.ok()) read.done(added);  // it was not taken
+  // It was not taken then.
+  if (!added.ok()) read.done(added);  // NOLINT(bugprone-use-after-move)
 }
 
 std::unique_ptr<RowSource> TableImpl::ReadRows(const RowSet& rows, const Filter& filter,
