@@ -116,7 +116,8 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
 
   // Whether a read may be refused by quotas, access lists, or because the database is closed.
   bool MayRefuse() const;
-  // Inside the gate. Who reads the row; null: its read waits for nothing, as far as is known.
+  // Inside the gate. The threads that should read the row. Null: the caller should, because the
+  // read waits for nothing, as far as is known.
   AsyncReads* ReaderOf(std::string_view row) const;
   // Begins to read these rows from the disk, those of tablets in place.
   void RequestRows(absl::Span<const std::string_view> rows, const RowRequests& requests) const;
