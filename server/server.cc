@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/base/config.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "grpcpp/resource_quota.h"
@@ -92,14 +93,8 @@ class QuietGrpc {
 };
 
 // Sanitizers have memory of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 constexpr bool kHasMoreMemory = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kHasMoreMemory = true;
-#else
-constexpr bool kHasMoreMemory = false;
-#endif
 #else
 constexpr bool kHasMoreMemory = false;
 #endif

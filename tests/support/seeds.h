@@ -14,6 +14,7 @@
 #include <random>
 #include <string>
 
+#include "absl/base/config.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 
@@ -22,14 +23,8 @@
 namespace bigtable {
 
 // Sanitizers make a program several times slower and larger.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER) || defined(ABSL_HAVE_THREAD_SANITIZER)
 inline constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 #else
 inline constexpr bool kSanitized = false;
 #endif

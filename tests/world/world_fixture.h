@@ -24,12 +24,6 @@ namespace bigtable {
 
 class WorldFixture : public testing::Test {
  protected:
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "ThreadSanitizer ends a child of fork() that starts threads";
-#endif
-  }
-
   static DatabaseOptions SmallOptions() {
     DatabaseOptions options = TestOptions();
     options.memory_budget = 32 << 20;
