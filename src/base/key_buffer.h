@@ -53,7 +53,7 @@ class KeyBuffer {
 
   void clear() { size_ = 0; }
   // `text` must not be in this buffer.
-  void assign(std::string_view text) {
+  [[gnu::always_inline]] void assign(std::string_view text) {
     size_ = 0;
     append(text);
   }

@@ -50,7 +50,6 @@ bool CellCursor::Begin() {
     input_.Start();
   } else if (!rows_.is_reverse()) {
     input_.Seek(rows_.begin());
-    if (walk_.walks()) return Walk();
   } else {
     return StartPreviousRow();
   }
@@ -73,18 +72,24 @@ bool CellCursor::Find() {
       if (!input_.status().ok()) {
         if (!LeaveFailed(rows_.RowToFinish(input_))) return false;
       } else if (!rows_.is_reverse()) {
-        return rows_.behind_row().ok() ? false : FailBehindRow();
+        return rows_.behind_row().ok() ? EndWalk() : FailBehindRow();
       } else if (!StartPreviousRow()) {
-        return false;
+        return EndWalk();
       }
       continue;
     }
     const std::string_view key = input_.key();
-    if (key_.in_row() ? EnterSameColumn(key) : EnterFirst(key)) return true;
+    if (key_.in_row() ? EnterSameColumn(key) : EnterFirst(key)) break;
     const Step step = Examine(key);
-    if (step == Step::kStay) return status_.ok();
+    if (step == Step::kStay) {
+      if (!status_.ok()) return false;
+      break;
+    }
     Take(step);
   }
+  if (walk_.is_long()) [[unlikely]]
+    SeeCell();
+  return true;
 }
 
 inline bool CellCursor::HasLeftRow() const {
@@ -164,15 +169,15 @@ inline void CellCursor::EnterCell(int64_t timestamp) {
 // error.
 bool CellCursor::EnterRow(std::string_view key) {
   if (!CheckLimits()) return false;
+  const bool behind_cells = std::exchange(row_has_cells_, false);
   if (rows_.is_single()) {
     key_.EnterRow(rows_.begin().size(), rows_.is_plain());
   } else {
     bool is_plain;
     const size_t prefix_size = RowPrefixSize(key, &is_plain);
     key_.EnterRow(prefix_size, is_plain && taken_.plain_keys);
-    if (walk_.EnterRow() && SkipWalkedRows()) return false;
+    if (walk_.EnterRow(behind_cells) && SkipWalkedRows()) return false;
   }
-  row_has_cells_ = false;
   if (!filter_.passes_everything()) filter_.StartRow(row(), &pace_);
   column_.EnterRow();
   return true;
@@ -200,7 +205,7 @@ CellCursor::Step CellCursor::EnterColumn(std::string_view key) {
 CellCursor::Step CellCursor::FilterColumn() {
   const FilterProgram::Verdict verdict = filter_.StartColumn(family().name, qualifier());
   if (verdict == FilterProgram::Verdict::kPass) return Step::kStay;
-  EndWalk();
+  SeeCell();
   switch (verdict) {
     case FilterProgram::Verdict::kNextRow:
       return Step::kSkipRow;
@@ -252,7 +257,7 @@ CellCursor::Step CellCursor::ExamineCell(std::string_view key, EntryVersion vers
   const int64_t timestamp = TimestampOf(key);
   // Where versions are counted, newer cells count even if the filter excludes them.
   if (timestamp > newest_ && !family.counts_versions()) {
-    EndWalk();
+    SeeCell();
     return Step::kSkipNewer;
   }
   if (column_.IsAt(timestamp)) return Step::kNext;  // overwritten
@@ -279,7 +284,7 @@ CellCursor::Step CellCursor::ExamineCell(std::string_view key, EntryVersion vers
 bool CellCursor::FilterCell(Step* otherwise) {
   const FilterProgram::Verdict verdict = filter_.Judge(timestamp(), &value_);
   if (verdict == FilterProgram::Verdict::kPass) return true;
-  EndWalk();
+  SeeCell();
   switch (verdict) {
     case FilterProgram::Verdict::kNextColumn:
       *otherwise = Step::kSkipColumn;

@@ -8,7 +8,7 @@
 //
 // What the cursor must know for this is in parts, each with invariants of its own:
 // * rows_to_read.h: the rows, and the way of the input between them, also past a failed source;
-// * empty_rows_walk.h: the rows before the first cell of a range;
+// * empty_rows_walk.h: the rows without a cell that a range has;
 // * key_position.h: the row and the column, as keys name them;
 // * read_column.h: the family, its deletions, and the timestamp;
 // * kept_versions.h: which cells of the column MaxVersions keeps;
@@ -110,15 +110,13 @@ class CellCursor {
 
   void Reset();
   bool Begin();
-  // Goes to the first cell. Returns false: Next() has nothing more to do.
-  bool Walk();
+  // The read ends after the last of its rows, and the walk with it. Returns false.
+  [[gnu::cold]] bool EndWalk();
   // Skips the row of the walk that the read is entering, and those after it, if they are known to
   // be empty.
   [[gnu::cold]] bool SkipWalkedRows();
-  // The filter keeps the walk from seeing a cell, or an entry that may be one.
-  void EndWalk() {
-    if (walk_.walks()) walk_.End(rows_.begin(), key_.row_prefix());
-  }
+  // The walk has come to a cell, or to an entry that may be one and that the filter excludes.
+  void SeeCell() { walk_.SeeCell(key_.row_prefix(), rows_.begin(), rows_.end()); }
   void LeaveCell();
   bool Find();
   bool HasLeftRow() const;

@@ -64,6 +64,7 @@ void CellCursor::Reset() {
   has_cell_ = false;
   skip_row_ = false;
   is_merged_ = false;
+  row_has_cells_ = false;
   walk_.Stop();
   rows_.Clear();
   key_.Clear();
@@ -80,31 +81,32 @@ void CellCursor::ReadRange(const RowRange& range) {
   if (range.empty()) return;
   rows_.SetRange(range, spec_.reverse);
   EmptyRows* const known = version_->empty_rows();
-  const bool knows_rows =
-      !spec_.reverse && known != nullptr && Shortcuts().Has(Shortcut::kEmptyRows);
+  const bool knows_rows = known != nullptr && Shortcuts().Has(Shortcut::kEmptyRows);
   const EmptyRows::View view{version_->empty_rows_epoch(), sequence_, spec_.now};
-  if (knows_rows && !walk_.SkipBeginning(known, view, rows_.mutable_begin(), rows_.end())) return;
+  if (knows_rows && !walk_.SkipBeginning(known, view, spec_.reverse, rows_.mutable_begin(),
+                                         rows_.mutable_end())) {
+    return;
+  }
   sources_.AddRange(rows_.begin(), rows_.end());
-  if (knows_rows && sources_.is_complete()) walk_.Start();
+  if (knows_rows) walk_.Start(sources_.is_complete());
 }
 
-bool CellCursor::Walk() {
-  const bool found = Next();
-  if (walk_.walks() && status_.ok()) {
-    walk_.End(rows_.begin(), found ? key_.row_prefix() : rows_.end());
-  }
-  walk_.Stop();
+bool CellCursor::EndWalk() {
+  if (status_.ok()) walk_.End(rows_.begin(), rows_.end());
   return false;
 }
 
 bool CellCursor::SkipWalkedRows() {
-  KeyBuffer row;
-  row.assign(key_.row_prefix());
-  switch (walk_.SkipRows(rows_.begin(), &row, rows_.end())) {
+  KeyBuffer at;
+  switch (walk_.SkipRows(key_.row_prefix(), rows_.begin(), rows_.end(), &at)) {
     case EmptyRows::Skipped::kNone:
       return false;
     case EmptyRows::Skipped::kSome:
-      input_.SeekForward(row.view());
+      if (rows_.is_reverse()) {
+        rows_.LeaveRowsFrom(at.view());
+      } else {
+        input_.SeekForward(at.view());
+      }
       return true;
     case EmptyRows::Skipped::kAll:
       sources_.Clear();  // there is nothing else

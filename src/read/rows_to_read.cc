@@ -24,6 +24,7 @@ bool RowsToRead::StartPrevious(MergingCursor* input) {
     input->SeekBefore(end_.view());
   }
   behind_row_ = absl::OkStatus();
+  has_left_ = false;
   if (!input->valid() || input->key() < begin_.view()) return false;
   reverse_row_.assign(input->key().substr(0, RowPrefixSize(input->key())));
   input->Seek(reverse_row_.view());

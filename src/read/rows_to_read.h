@@ -10,7 +10,7 @@
 // * begin() and end() are encoded keys; an empty end means no limit. For a single row, begin() is
 //   its prefix, and there is no end.
 // * In reverse, the input is in reverse_row(), the current row, or at its end; rows after it are
-//   done.
+//   done. Or the rows from it on are done (has_left_), and the input is somewhere in them.
 // * behind_row() is an error if and only if a source has failed. Nothing after that row is returned
 //   then, except in reverse, where the next rows are before it.
 #ifndef BIGTABLE_READ_ROWS_TO_READ_H_
@@ -38,6 +38,7 @@ class RowsToRead {
     is_reverse_ = false;
     is_single_ = false;
     is_plain_ = false;
+    has_left_ = false;
     behind_row_ = absl::OkStatus();
   }
   // Require Clear(). `is_plain`: nothing in the row is escaped.
@@ -56,10 +57,16 @@ class RowsToRead {
   std::string_view reverse_row() const { return reverse_row_.view(); }
   // To move it past rows that are known to be empty.
   KeyBuffer* mutable_begin() { return &begin_; }
+  KeyBuffer* mutable_end() { return &end_; }
+  // In reverse: the rows from this one on are done, so that StartPrevious is next.
+  void LeaveRowsFrom(std::string_view row) {
+    reverse_row_.assign(row);
+    has_left_ = true;
+  }
 
   // Whether the key is after the rows; in reverse: after the current row.
-  bool IsAtEnd(std::string_view key) const {
-    if (is_reverse_) return !key.starts_with(reverse_row_.view());
+  [[gnu::always_inline]] bool IsAtEnd(std::string_view key) const {
+    if (is_reverse_) return has_left_ || !key.starts_with(reverse_row_.view());
     if (is_single_) return !BeginsWith(key, begin_.view());
     return !end_.empty() && !Less(key, end_.view());
   }
@@ -83,6 +90,7 @@ class RowsToRead {
   bool is_reverse_ = false;
   bool is_single_ = false;
   bool is_plain_ = false;
+  bool has_left_ = false;
   absl::Status behind_row_;
 };
 

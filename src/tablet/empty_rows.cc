@@ -1,6 +1,7 @@
 #include "tablet/empty_rows.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/base/macros.h"
@@ -13,6 +14,8 @@ namespace {
 using End = std::optional<std::string>;
 using EndView = std::optional<std::string_view>;
 
+std::atomic<uint32_t> origin_threshold{EmptyRows::Thresholds().origin};
+std::atomic<uint32_t> skip_threshold{EmptyRows::Thresholds().skip};
 std::atomic<uint32_t> watch_threshold{EmptyRows::Thresholds().watch};
 std::atomic<uint32_t> extend_threshold{EmptyRows::Thresholds().extend};
 
@@ -22,14 +25,23 @@ EndView ViewOf(const End& end) { return end.has_value() ? EndView(*end) : EndVie
 bool IsBefore(std::string_view row, const End& end) { return !end.has_value() || row < *end; }
 bool EndsBefore(EndView a, EndView b) { return a.has_value() && (!b.has_value() || *a < *b); }
 
+// A row, or an earlier one that is not as long.
+std::string_view Shortened(std::string_view row) { return row.substr(0, EmptyRows::kMostBytes); }
+
 }  // namespace
 
 EmptyRows::Thresholds EmptyRows::thresholds() {
-  return {watch_threshold.load(std::memory_order_relaxed),
+  return {origin_threshold.load(std::memory_order_relaxed),
+          skip_threshold.load(std::memory_order_relaxed),
+          watch_threshold.load(std::memory_order_relaxed),
           extend_threshold.load(std::memory_order_relaxed)};
 }
 
 void EmptyRows::SetThresholdsForTesting(Thresholds thresholds) {
+  ABSL_ASSERT(thresholds.origin <= thresholds.skip && thresholds.skip <= thresholds.watch &&
+              "a walk stops at each in this order");
+  origin_threshold.store(thresholds.origin, std::memory_order_relaxed);
+  skip_threshold.store(thresholds.skip, std::memory_order_relaxed);
   watch_threshold.store(thresholds.watch, std::memory_order_relaxed);
   extend_threshold.store(thresholds.extend, std::memory_order_relaxed);
 }
@@ -66,11 +78,11 @@ void EmptyRows::RecordFor(Range* range, std::string_view row, SequenceNumber seq
   std::optional<Range> rest;
   if (IsBefore(row, range->end)) {
     // The rows after it are still empty. A read finds them once it has passed this row.
-    if (ranges_.size() < kMostRanges) rest = *range;
-    range->end = std::string(row);
+    if (ranges_.size() < kMostRanges && row.size() <= kMostBytes) rest = *range;
+    range->end = std::string(Shortened(row));
   }
   range->newest = std::max(range->newest, sequence);
-  if (IsBefore(row, range->limit)) range->limit = std::string(row);
+  if (IsBefore(row, range->limit)) range->limit = std::string(Shortened(row));
   if (!rest.has_value()) return;
   rest->begin = PrefixSuccessor(row);
   if (IsBefore(rest->begin, rest->end)) ranges_.push_back(*std::move(rest));
@@ -93,18 +105,44 @@ EmptyRows::Skipped EmptyRows::Skip(const View& view, KeyBuffer* begin) {
   return skipped;
 }
 
-void EmptyRows::Watch(uint64_t epoch, std::string_view begin) {
+EmptyRows::Skipped EmptyRows::SkipBack(const View& view, KeyBuffer* end) {
   MutexLock lock(&mutex_);
-  if (epoch != epoch_) return;
-  if (Range* const range = Touching(begin)) return MarkUsed(range);
-  if (ranges_.size() == kMostRanges) {
-    ranges_.erase(std::min_element(ranges_.begin(), ranges_.end(),
-                                   [](const Range& a, const Range& b) { return a.used < b.used; }));
+  Skipped skipped = Skipped::kNone;
+  if (view.epoch != epoch_) return skipped;
+  while (Range* const range = UsableBefore(view, end->view())) {
+    MarkUsed(range);
+    skips_.fetch_add(1, std::memory_order_relaxed);
+    if (range->begin.empty()) return Skipped::kAll;
+    end->assign(range->begin);
+    skipped = Skipped::kSome;
   }
-  ABSL_ASSERT(ranges_.size() < kMostRanges && "the one that was used least was forgotten");
+  return skipped;
+}
+
+bool EmptyRows::MakeRoom(uint64_t rows) {
+  if (ranges_.size() < kMostRanges) return true;
+  const auto least =
+      std::min_element(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+        return std::tie(a.worth, a.used) < std::tie(b.worth, b.used);
+      });
+  if (rows <= least->worth) {
+    // One that nobody uses any more gives way in the end.
+    least->worth /= 2;
+    return false;
+  }
+  ranges_.erase(least);
+  return true;
+}
+
+void EmptyRows::Watch(uint64_t epoch, std::string_view begin, uint64_t rows) {
+  MutexLock lock(&mutex_);
+  if (epoch != epoch_ || begin.size() > kMostBytes) return;
+  if (Range* const range = Touching(begin)) return MarkUsed(range);
+  if (!MakeRoom(rows)) return;
   Range& range = ranges_.emplace_back();
   range.begin = begin;
   range.end = range.begin;
+  range.rows = rows;
   MarkUsed(&range);
   // In this order: see above.
   is_watching_.store(true, std::memory_order_seq_cst);
@@ -122,7 +160,7 @@ void EmptyRows::Report(const View& view, std::string_view begin, std::string_vie
     range->rows = std::max(range->rows, rows);
     return MarkUsed(range);
   }
-  EndView known = end.empty() ? EndView() : end;
+  EndView known = end.empty() ? EndView() : Shortened(end);
   const bool has_seen_all = range->newest <= view.sequence;
   const bool is_limited = !has_seen_all && EndsBefore(ViewOf(range->limit), known);
   if (is_limited) known = *range->limit;
@@ -142,13 +180,26 @@ void EmptyRows::Report(const View& view, std::string_view begin, std::string_vie
     range->limit.reset();
     range->newest = 0;
   }
-  if (extends) RemoveInside(range);
+  if (extends) Absorb(view, range);
 }
 
 EmptyRows::Range* EmptyRows::Usable(const View& view, std::string_view row) {
   for (Range& range : ranges_) {
     if (range.since <= view.sequence && range.now <= view.now && row >= range.begin &&
         IsBefore(row, range.end)) {
+      return &range;
+    }
+  }
+  return nullptr;
+}
+
+EmptyRows::Range* EmptyRows::UsableBefore(const View& view, std::string_view end) {
+  const auto reaches = [end](const Range& range) {
+    return !range.end.has_value() || (!end.empty() && *range.end >= end);
+  };
+  for (Range& range : ranges_) {
+    if (range.since <= view.sequence && range.now <= view.now &&
+        (end.empty() || range.begin < end) && reaches(range)) {
       return &range;
     }
   }
@@ -164,15 +215,41 @@ EmptyRows::Range* EmptyRows::Touching(std::string_view row) {
 
 void EmptyRows::MarkUsed(Range* range) {
   range->notes = 0;
+  range->worth = range->rows;
   range->used = ++uses_;
 }
 
-void EmptyRows::RemoveInside(const Range* range) {
-  const std::string begin = range->begin;  // it moves
-  const End end = range->end;
+void EmptyRows::Absorb(const View& view, Range* range) {
+  Range whole = std::move(*range);
+  ranges_.erase(ranges_.begin() + (range - ranges_.data()));
+  const auto is_usable = [&view](const Range& other) {
+    return other.since <= view.sequence && other.now <= view.now;
+  };
+  const auto is_inside = [&whole](const Range& other) {
+    return other.begin >= whole.begin && !EndsBefore(ViewOf(whole.end), ViewOf(other.end));
+  };
+  // One that reaches further may touch the next.
+  const auto extends = [&](const Range& other) {
+    return is_usable(other) && other.begin >= whole.begin && !is_inside(other) &&
+           !EndsBefore(ViewOf(whole.end), other.begin);
+  };
+  for (auto other = ranges_.begin(); other != ranges_.end();) {
+    if (extends(*other)) {
+      whole.end = other->end;
+      whole.since = std::max(whole.since, other->since);
+      whole.now = std::max(whole.now, other->now);
+      other = ranges_.begin();
+    } else {
+      ++other;
+    }
+  }
   std::erase_if(ranges_, [&](const Range& other) {
-    return &other != range && other.begin >= begin && !EndsBefore(ViewOf(end), ViewOf(other.end));
+    if (!is_inside(other)) return false;
+    if (is_usable(other)) whole.rows += other.rows;  // the read has skipped them
+    return true;
   });
+  whole.worth = whole.rows;
+  ranges_.push_back(std::move(whole));
 }
 
 size_t EmptyRows::ranges() const {

@@ -1,12 +1,11 @@
-// The rows of a tablet that are known to be empty: a few ranges, so that a forward read that begins
-// in one of them begins at its end instead. Without this, each read of the head of a queue walks
-// over all deletions of what was taken from it, until a compaction removes them.
+// The rows of a tablet that are known to be empty: a few ranges, which reads skip. Without this,
+// each read of the head of a queue walks over all deletions of what was taken from it, until a
+// compaction removes them.
 //
-// A read that has walked over many empty rows before its first live cell asks to have its beginning
-// watched (Watch), and at that cell it reports the rows that it has walked over (Report). Later
-// reads skip them (Skip). The tablet's writer notes the row of each mutation (RecordWrite), which
-// ends a range before that row. Nothing here is needed to answer a read: all of it may be
-// forgotten.
+// A read that has walked over many empty rows asks to have the first of them watched (Watch), and
+// at the next live cell it reports the rows that it has walked over (Report). Later reads skip them
+// (Skip, SkipBack). The tablet's writer notes the row of each mutation (RecordWrite), which ends a
+// range before that row. Nothing here is needed to answer a read: all of it may be forgotten.
 //
 // Rows are row prefixes of encoded keys (base/entry_key.h), which compare as bytes. An end that is
 // empty means no limit.
@@ -42,9 +41,13 @@
 // Reads that are made with no limit of their sequence number (benchmarks) must not run at the same
 // time as writes.
 //
+// Two ranges that touch may become one, from the first row of the first to the end of the second:
+// the notes of the first are of all writes to both.
+//
 // Cost: a write pays a store with a fence and a load. While anything is watched, it also takes a
-// lock. So a range that is not used is forgotten, once its notes have cost about as much as the
-// walk over its rows did.
+// lock, and compares its row with each range. So a range that is not used is forgotten, once its
+// notes have cost about as much as the walk over its rows did. Of a long row only the first bytes
+// are kept, as where something ends: a range may end earlier than it need.
 //
 // Thread-safe. Only the tablet's writer (tablet.h) calls RecordWrite.
 #ifndef BIGTABLE_TABLET_EMPTY_ROWS_H_
@@ -70,13 +73,18 @@ namespace bigtable {
 
 class EmptyRows final : public RefCounted {
  public:
-  static constexpr size_t kMostRanges = 4;
+  static constexpr size_t kMostRanges = 16;
   // A range that was not used is forgotten after so many mutations, or as many as it has rows.
   static constexpr uint64_t kLeastNotes = 1000;
+  // Of a row that is kept here.
+  static constexpr size_t kMostBytes = 1024;
 
-  // After how many empty rows a read asks for a watch of its beginning, and reports rows after a
-  // range that it has used. Tests lower them.
+  // After how many empty rows a read that comes from a live one remembers where it is, looks
+  // whether the rows are known, asks for a watch of the first, and reports rows after a range that
+  // it has used. The first three are in ascending order. Tests lower them.
   struct Thresholds {
+    uint32_t origin = 2;
+    uint32_t skip = 4;
     uint32_t watch = 32;
     uint32_t extend = 16;
   };
@@ -121,9 +129,13 @@ class EmptyRows final : public RefCounted {
   // are.
   enum class Skipped { kNone, kSome, kAll };
   [[nodiscard]] Skipped Skip(const View& view, KeyBuffer* begin);
+  // In reverse: moves `*end`, which ends a range, before the rows that end there and are known to
+  // be empty. kAll: all rows before it are.
+  [[nodiscard]] Skipped SkipBack(const View& view, KeyBuffer* end);
   // From here on, writes are noted for a range that begins at `begin`, or for one that has or
-  // touches it already.
-  void Watch(uint64_t epoch, std::string_view begin);
+  // touches it already. If there is no room, only for a range of which more rows are known to be
+  // empty, `rows`, than of the one that has to go.
+  void Watch(uint64_t epoch, std::string_view begin, uint64_t rows);
   // The read has found no visible cell in [begin, end), by walking over `rows` rows, or by Skip.
   void Report(const View& view, std::string_view begin, std::string_view end, uint64_t rows);
 
@@ -146,6 +158,7 @@ class EmptyRows final : public RefCounted {
     SequenceNumber newest = 0;  // the last write that was
 
     uint64_t rows = 0;   // that a read which uses it does not walk over, about
+    uint64_t worth = 0;  // the same, less with each other range that found no room
     uint64_t notes = 0;  // since it was used
     uint64_t used = 0;   // the number of its last use
   };
@@ -159,8 +172,14 @@ class EmptyRows final : public RefCounted {
   void MarkUsed(Range* range) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The range that has the row and that the read may use; null if there is none.
   Range* Usable(const View& view, std::string_view row) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Removes the other ranges inside of this one, which may move.
-  void RemoveInside(const Range* range) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The range that has the rows before `end`, empty for all, and that the read may use; null if
+  // there is none.
+  Range* UsableBefore(const View& view, std::string_view end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes room for a range of so many rows. False: all others are worth more.
+  bool MakeRoom(uint64_t rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds to the range those that the read may use and that begin in it or at its end, and removes
+  // the others inside of it. It may move.
+  void Absorb(const View& view, Range* range) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // The last that the writer has begun, or that was in the tablet before. On a cache line of its
   // own: it changes with every write.

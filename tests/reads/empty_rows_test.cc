@@ -2,6 +2,7 @@
 // nothing that was written, or is visible to them, since.
 #include "tablet/empty_rows.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -379,14 +380,55 @@ TEST_F(EmptyRowsClientTest, ATransactionSeesItsOwnWritesInTheRows) {
   EXPECT_EQ(Head(), kDeleted);  // nobody else sees the deletion
 }
 
-TEST_F(EmptyRowsClientTest, AReverseReadWalks) {
+TEST_F(EmptyRowsClientTest, AReadInReverseSkipsDeletedRows) {
   Create();
-  for (int i = kDeleted; i < kRows; ++i) Delete(i);
+  for (int i = 22; i < kRows; ++i) Delete(i);
   ReadOptions reverse;
   reverse.reverse = true;
-  EXPECT_EQ(Head(reverse), -1);
-  Learn(-1);
-  EXPECT_EQ(Skips([&] { EXPECT_EQ(Head(reverse), -1); }), 0u);
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Head(reverse), 21); }), 0u);
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Head(reverse), 21); }), 1u);
+  const RowRange below = RowRange::Closed(RowOf(0), RowOf(kDeleted - 1));
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Head(reverse, {}, below), -1); }), 0u);
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Head(reverse, {}, below), -1); }), 1u);
+  // What it has found is skipped forward too, and it skips what others have found.
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Head({}, {}, below), -1); }), 1u);
+  const RowRange behind = RowRange::StartingAt(RowOf(22));
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Head({}, {}, behind), -1); }), 1u);
+}
+
+// Blocks of deleted rows between live ones: what a scan has walked over, the next one skips.
+class EmptyRowsBetweenTest : public EmptyRowsClientTest, public testing::WithParamInterface<bool> {
+ protected:
+  std::vector<int> Scan(bool reverse) {
+    ReadOptions options;
+    options.reverse = reverse;
+    std::vector<int> found;
+    RowReader rows = table_->ReadRows(RowRange::All(), Filter::PassAll(), options);
+    while (rows.Next()) found.push_back(std::stoi(std::string(rows.row().key()).substr(3)));
+    EXPECT_OK(rows.status());
+    if (reverse) std::reverse(found.begin(), found.end());
+    return found;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(InReverse, EmptyRowsBetweenTest, testing::Bool());
+
+TEST_P(EmptyRowsBetweenTest, ScansSkipThem) {
+  Create();
+  Push(0, kRows);
+  for (int i = 0; i < kRows; ++i) {
+    if (i % 10 != 0) Delete(i);
+  }
+  const std::vector<int> live = {0, 10, 20};
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Scan(GetParam()), live); }), 0u);
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Scan(false), live); }), 3u);
+  EXPECT_EQ(Skips([&] { EXPECT_EQ(Scan(true), live); }), 3u);
+  // A row that comes back in the middle of them is seen in both directions.
+  Push(14, 15);
+  const std::vector<int> more = {0, 10, 14, 20};
+  EXPECT_EQ(Scan(false), more);
+  EXPECT_EQ(Scan(true), more);
+  EXPECT_EQ(Scan(false), more);
 }
 
 TEST_F(EmptyRowsClientTest, AFilterOfVersionsReports) {
@@ -572,15 +614,33 @@ class EmptyRowsThreadsTest : public EmptyRowsClientTest {
     }
     row.done = n;
   }
-  void ReadHead(int from, const Filter& filter) {
-    std::vector<uint64_t> done;
-    for (int i = from; i < kAlphabet; ++i) done.push_back(rows_[i].done);
-    const int head = Head({}, filter, RowRange::StartingAt(RowOf(from)));
-    for (int i = from; i < kAlphabet && (head < 0 || i <= head); ++i) {
-      const uint64_t before = done[i - from];
-      const bool unchanged = rows_[i].begun == before;
-      if (unchanged && (before % 2 == 0) != (i == head)) wrong_.fetch_add(1);
+  // Reads `most` rows from this one on, in either direction.
+  void ReadSome(int from, bool reverse, int most, const Filter& filter) {
+    uint64_t done[kAlphabet];
+    for (int i = 0; i < kAlphabet; ++i) done[i] = rows_[i].done;
+    ReadOptions options;
+    options.reverse = reverse;
+    options.row_limit = most;
+    RowReader rows = table_->ReadRows(
+        reverse ? RowRange::EndingAt(RowOf(from)) : RowRange::StartingAt(RowOf(from)), filter,
+        options);
+    const int end = reverse ? -1 : kAlphabet;
+    const int step = reverse ? -1 : 1;
+    int next = from;  // the first row of which nothing was said
+    const auto expect = [&](int until, bool has_cell) {
+      for (; next != until; next += step) {
+        const bool unchanged = rows_[next].begun == done[next];
+        if (unchanged && (done[next] % 2 == 0) != has_cell) wrong_.fetch_add(1);
+      }
+    };
+    int read = 0;
+    for (; read < most && rows.Next(); ++read) {
+      const int row = std::stoi(std::string(rows.row().key()).substr(3));
+      expect(row, false);
+      expect(row + step, true);
     }
+    EXPECT_OK(rows.status());
+    if (read < most) expect(end, false);
   }
 
   RowState rows_[kAlphabet];
@@ -588,7 +648,7 @@ class EmptyRowsThreadsTest : public EmptyRowsClientTest {
   std::atomic<int> reads_ = 0;
 };
 
-TEST_F(EmptyRowsThreadsTest, ConcurrentReadersOfTheHeadMissNothing) {
+TEST_F(EmptyRowsThreadsTest, ConcurrentReadersMissNothing) {
   const ScopedEmptyRows one;
   Open(WithServers(1));
   table_ = CreateStillTable();
@@ -613,7 +673,10 @@ TEST_F(EmptyRowsThreadsTest, ConcurrentReadersOfTheHeadMissNothing) {
     threads.emplace_back([&, reader] {
       Random random(reader + 10);
       for (; writing > 0; ++reads_) {
-        ReadHead(static_cast<int>(random.Below(3)),
+        const bool reverse = random.OneIn(3);
+        const int from = static_cast<int>(random.Below(3));
+        ReadSome(reverse ? kAlphabet - 1 - from : from, reverse,
+                 random.OneIn(2) ? 1 : static_cast<int>(random.Between(2, kAlphabet)),
                  random.OneIn(3) ? Filter::Latest(1) : Filter::PassAll());
       }
     });

@@ -14,7 +14,8 @@ class ScopedEmptyRows {
   // After a single row if nothing else is said: even rows that have never been written, before the
   // first one of a read, are remembered.
   explicit ScopedEmptyRows(uint32_t rows = 1) : before_(EmptyRows::thresholds()) {
-    EmptyRows::SetThresholdsForTesting({.watch = rows, .extend = rows});
+    EmptyRows::SetThresholdsForTesting(
+        {.origin = rows, .skip = rows, .watch = rows, .extend = rows});
   }
   ~ScopedEmptyRows() { EmptyRows::SetThresholdsForTesting(before_); }
   ScopedEmptyRows(const ScopedEmptyRows&) = delete;

@@ -34,7 +34,17 @@ class EmptyRowsTest : public testing::Test {
     return IsAll(skipped) ? "-" : std::string(begin.view());
   }
   static bool IsAll(EmptyRows::Skipped skipped) { return skipped == EmptyRows::Skipped::kAll; }
-  void Watch(std::string_view begin) { rows_->Watch(rows_->epoch(), begin); }
+  // Where a read in reverse begins that would begin before the row; "-": nowhere.
+  std::string SkipBack(std::string_view row, SequenceNumber sequence, int64_t now = 0) const {
+    KeyBuffer end;
+    end.assign(row);
+    const EmptyRows::Skipped skipped = rows_->SkipBack(View(sequence, now), &end);
+    EXPECT_EQ(skipped == EmptyRows::Skipped::kNone, end.view() == row && !IsAll(skipped));
+    return IsAll(skipped) ? "-" : std::string(end.view());
+  }
+  void Watch(std::string_view begin, uint64_t rows = 100) {
+    rows_->Watch(rows_->epoch(), begin, rows);
+  }
   void Report(std::string_view begin, std::string_view end, SequenceNumber sequence,
               int64_t now = 0) {
     rows_->Report(View(sequence, now), begin, end, 100);
@@ -265,7 +275,7 @@ TEST_F(EmptyRowsTest, ANewEpochForgetsEverything) {
   EXPECT_FALSE(rows_->is_watching());
   EXPECT_EQ(Skip("b", 10), "b");
   // Readers of versions of the old epoch are ignored, and ignore what is known now.
-  rows_->Watch(old.epoch, "b");
+  rows_->Watch(old.epoch, "b", 100);
   EXPECT_FALSE(rows_->is_watching());
   Watch("b");
   rows_->Report(old, "b", "m", 1);
@@ -277,17 +287,107 @@ TEST_F(EmptyRowsTest, ANewEpochForgetsEverything) {
   EXPECT_EQ(Skip("b", 10), "m");
 }
 
-TEST_F(EmptyRowsTest, TheRangeThatWasUsedLeastRecentlyIsReplaced) {
-  for (const std::string begin : {"a", "c", "e", "g"}) {
-    Watch(begin);
-    Report(begin, begin + "x", 1);
+TEST_F(EmptyRowsTest, AReadInReverseBeginsBeforeARangeThatItBeginsIn) {
+  Know();
+  EXPECT_EQ(SkipBack("m", 10), "b");
+  EXPECT_EQ(SkipBack("f", 10), "b");
+  EXPECT_EQ(SkipBack("b", 10), "b");
+  EXPECT_EQ(SkipBack("ma", 10), "ma");
+  EXPECT_EQ(SkipBack("", 10), "");
+  EXPECT_EQ(SkipBack("m", 9), "m");
+  Watch("m");
+  Report("m", "", 10);
+  EXPECT_EQ(SkipBack("", 10), "b");
+  EXPECT_EQ(SkipBack("z", 10), "b");
+  Watch("");
+  Report("", "b", 10);
+  EXPECT_EQ(SkipBack("z", 10), "-");
+  EXPECT_EQ(SkipBack("", 10), "-");
+}
+
+TEST_F(EmptyRowsTest, AWriteEndsWhatAReadInReverseSkips) {
+  Know();
+  Write("f");
+  EXPECT_EQ(SkipBack("m", 11), "g");  // what comes after it
+  EXPECT_EQ(SkipBack("f", 11), "b");
+  EXPECT_EQ(SkipBack("fa", 11), "fa");
+}
+
+TEST_F(EmptyRowsTest, RangesThatTouchBecomeOne) {
+  Watch("m");
+  Report("m", "z", 10);
+  Watch("f");
+  Report("f", "h", 12);
+  Watch("d");
+  Report("d", "f", 10);  // by a read that cannot tell of what is known from a later one
+  last_ = 12;
+  Watch("a");
+  Report("a", "b", 11);
+  EXPECT_EQ(rows_->ranges(), 4);
+  Report("b", "d", 11);
+  EXPECT_EQ(rows_->ranges(), 3);  // with [d, f)
+  EXPECT_EQ(Skip("a", 11), "f");
+  EXPECT_EQ(Skip("a", 12), "h");
+  EXPECT_EQ(Skip("d", 10), "d");
+  Report("h", "m", 12);
+  EXPECT_EQ(Skip("a", 12), "z");
+  // Writes are noted for all of it.
+  Write("g");
+  EXPECT_EQ(Skip("a", 13), "g");
+  Write("b");
+  EXPECT_EQ(Skip("a", 14), "b");
+}
+
+TEST_F(EmptyRowsTest, TheRangeOfTheFewestRowsIsReplaced) {
+  const auto begin_of = [](size_t i) { return std::string(1, static_cast<char>('A' + 2 * i)); };
+  for (size_t i = 0; i < EmptyRows::kMostRanges; ++i) {
+    Watch(begin_of(i));
+    Report(begin_of(i), begin_of(i) + "x", 1);
   }
-  EXPECT_EQ(Skip("a", 1), "ax");
-  Watch("i");
+  EXPECT_EQ(Skip("A", 1), "Ax");  // used last
+  Watch("B", 100);
   EXPECT_EQ(rows_->ranges(), EmptyRows::kMostRanges);
-  EXPECT_EQ(Skip("a", 1), "ax");
-  EXPECT_EQ(Skip("c", 1), "c");
-  EXPECT_EQ(Skip("e", 1), "ex");
+  EXPECT_EQ(Skip("C", 1), "Cx");  // the other was worth no more
+  Watch("B", 101);
+  EXPECT_EQ(rows_->ranges(), EmptyRows::kMostRanges);
+  EXPECT_EQ(Skip("A", 1), "Ax");
+  EXPECT_EQ(Skip("E", 1), "E");  // used least recently, and worth less for the first refusal
+}
+
+TEST_F(EmptyRowsTest, ARangeThatIsNotUsedGivesWayToASmallerOne) {
+  const auto begin_of = [](size_t i) { return std::string(1, static_cast<char>('A' + 2 * i)); };
+  for (size_t i = 0; i < EmptyRows::kMostRanges; ++i) {
+    Watch(begin_of(i), 1000);
+    rows_->Report(View(1), begin_of(i), begin_of(i) + "x", 1000);
+  }
+  int refused = 0;
+  for (;; ++refused) {
+    Watch("B", 40);
+    Report("B", "Bx", 1);
+    if (Skip("B", 1) == "Bx") break;
+    for (size_t i = 1; i < EmptyRows::kMostRanges; ++i)
+      EXPECT_NE(Skip(begin_of(i), 1), begin_of(i));
+    ASSERT_LT(refused, 100);
+  }
+  EXPECT_EQ(refused, 5);  // 1000, 500, 250, 125, 62 rows
+  EXPECT_EQ(Skip("A", 1), "A");
+}
+
+TEST_F(EmptyRowsTest, OfLongRowsTheBeginningIsKept) {
+  const std::string most(EmptyRows::kMostBytes, 'm');
+  Watch(most + "m");
+  EXPECT_FALSE(rows_->is_watching());
+  Watch("b");
+  Report("b", most + "mmm", 10);
+  EXPECT_EQ(Skip("b", 10), most);
+  last_ = 10;
+  Write(most + "f");
+  EXPECT_EQ(Skip("b", 11), most);
+  Report("b", "z", 11);
+  EXPECT_EQ(Skip("b", 11), "z");
+  Write(most + "f");
+  EXPECT_EQ(Skip("b", 12), most);
+  EXPECT_EQ(rows_->ranges(), 1);
 }
 
 TEST_F(EmptyRowsTest, ARangeThatIsNotUsedIsForgotten) {
@@ -368,7 +468,7 @@ TEST_F(EmptyRowsTest, ConcurrentReadersAgreeWithTheWriter) {
     }
     if (known != EmptyRows::Skipped::kNone) ++skipped;
     if (IsAll(known)) return;
-    rows_->Watch(view.epoch, begin.view());
+    rows_->Watch(view.epoch, begin.view(), 1);
     while (row < kRows && !has_cell(row, at)) ++row;
     if (random->OneIn(8)) std::this_thread::yield();
     rows_->Report(view, begin.view(), row < kRows ? row_of(row) : "", 1);
