@@ -108,8 +108,41 @@ size_t CheapestToPush(const RunSummary& from) {
 
 }  // namespace
 
+std::optional<CompactionPick> PickDenseDeletions(const GroupSummary& group) {
+  const std::vector<RunSummary>& runs = group.runs;
+  if (!group.reaches_oldest) return std::nullopt;
+  const auto is_dense = [](const FileSummary& file) {
+    return file.deletions >= kDenseDeletions && file.deletions >= file.entries - file.entries / 4;
+  };
+  // The entries of the files of older runs that share a part of its key range.
+  const auto older_entries = [&runs](size_t run, const FileSummary& file) {
+    uint64_t entries = 0;
+    for (size_t i = run + 1; i < runs.size(); ++i) {
+      for (const FileSummary& other : runs[i].files) {
+        const bool overlaps =
+            other.smallest_key <= file.largest_key && file.smallest_key <= other.largest_key;
+        if (overlaps) entries += other.entries;
+      }
+    }
+    return entries;
+  };
+  for (size_t run = 0; run + 1 < runs.size(); ++run) {
+    for (const FileSummary& file : runs[run].files) {
+      if (!is_dense(file) || file.deletions < older_entries(run, file) / kDensePart) continue;
+      return CompactionPick{
+          .first = run,
+          .count = runs.size() - run,
+          .files = {file.number},
+          .rows = RowRange::Closed(RowOfKey(file.smallest_key), RowOfKey(file.largest_key)),
+          .reason = "dense deletions"};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) {
   const std::vector<RunSummary>& runs = group.runs;
+  if (std::optional<CompactionPick> dense = PickDenseDeletions(group)) return dense;
   const uint64_t small = kMaxFresh * group.flush_size;
   size_t fresh = 0;
   while (fresh < runs.size() && runs[fresh].bytes <= small) ++fresh;
@@ -147,6 +180,7 @@ size_t SimilarFrom(const std::vector<RunSummary>& runs, size_t first) {
 std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) {
   const std::vector<RunSummary>& runs = group.runs;
   if (runs.size() < 2) return std::nullopt;
+  if (std::optional<CompactionPick> dense = PickDenseDeletions(group)) return dense;
 
   uint64_t bytes = 0, garbage = 0;
   for (const RunSummary& run : runs) {

@@ -90,17 +90,29 @@ bool IsPolicyName(std::string_view name);
 // For tests: as if the policy had never been registered.
 void ForgetPolicy(std::string_view name);
 
+// A file that consists of deletions of rows that are next to each other, or nearly so, as after a
+// program has deleted a part of a table row by row. Reads pass these rows one by one until a merge
+// with all older runs has removed them. The pick is of the rows of that file alone; nullopt if
+// there is no such file.
+//
+// At least three quarters of its entries are deletions, at least kDenseDeletions, and it is merged
+// with at most kDensePart times as many entries, which bounds what is written for a deletion.
+inline constexpr uint64_t kDenseDeletions = 10000;
+inline constexpr uint64_t kDensePart = 8;
+std::optional<CompactionPick> PickDenseDeletions(const GroupSummary& group);
+
 // Merges runs of similar size, `width` of them at a time. An entry is rewritten about once for each
 // `width`-fold growth of the data, and there are up to `width` - 1 runs of each size. Writes the
 // fewest bytes; good for reads as long as filters name the run that has the row.
 //
 // The first of these that applies:
-// 1. If entries in other runs may have made half of all bytes garbage, all runs are merged into
+// 1. Dense deletions are merged with what they hide (PickDenseDeletions).
+// 2. If entries in other runs may have made half of all bytes garbage, all runs are merged into
 // one. This limits the space of hidden entries to that of the live ones. Runs that only add rows
 // are left alone.
-// 2. From the new end, a run joins its newer neighbours if it is at most kRatio times as large as
+// 3. From the new end, a run joins its newer neighbours if it is at most kRatio times as large as
 // their average. If `width` or more join, they are merged.
-// 3. With more than kMaxRuns runs, the largest number of runs that join in this way are merged, or
+// 4. With more than kMaxRuns runs, the largest number of runs that join in this way are merged, or
 // else the two newest.
 class SizeTieredPolicy final : public CompactionPolicy {
  public:
@@ -122,8 +134,9 @@ class SizeTieredPolicy final : public CompactionPolicy {
 // A run is fresh if neither it nor a run above it is larger than kMaxFresh flushes of usual size.
 // The other runs are levels. (It does not matter which flush wrote a run: a late flush writes
 // several memtables at once, and a level may shrink.) The first of these that applies:
-// 1. kMaxFresh fresh runs are merged. The result is a level if it is large enough.
-// 2. A level that is larger than its part of the next one, and than the limit of fresh runs, pushes
+// 1. Dense deletions are merged with what they hide (PickDenseDeletions).
+// 2. kMaxFresh fresh runs are merged. The result is a level if it is large enough.
+// 3. A level that is larger than its part of the next one, and than the limit of fresh runs, pushes
 // down the file that overlaps the least there.
 class LeveledPolicy final : public CompactionPolicy {
  public:
