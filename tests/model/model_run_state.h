@@ -50,7 +50,8 @@ class ModelRunState {
     int64_t micros;  // when it was taken, by the clock
   };
 
-  explicit ModelRunState(const ModelPlan& plan) : plan_(plan), lesson_(1 + plan.seed % 16) {}
+  explicit ModelRunState(const ModelPlan& plan)
+      : plan_(plan), lesson_(1 + plan.seed % 16), empty_rows_(ScopedEmptyRows::OfSeed(plan.seed)) {}
   ~ModelRunState() {
     Tally("operations", operations_);
     Tally("reads", reads_);
@@ -103,7 +104,7 @@ class ModelRunState {
 
   const ModelPlan& plan_;
   const ScopedLesson lesson_;
-  const ScopedEmptyRows empty_rows_;  // after the first row already
+  const ScopedEmptyRows empty_rows_;  // after few rows
   // Not zero: a new table may have used the first instant of time itself.
   static constexpr int64_t kFirstMicros = 10;
   TestClock clock_{kFirstMicros};

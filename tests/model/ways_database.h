@@ -50,7 +50,8 @@ class WaysDatabase {
         faulty_(&cold_),
         words_(random_),
         shortcuts_(0),
-        lesson_(1 + seed % 16) {
+        lesson_(1 + seed % 16),
+        empty_rows_(ScopedEmptyRows::OfSeed(seed)) {
     by_message_ = random_.OneIn(4);
     if (!Open()) return;
     TableSchema schema = RandomWaysSchema(random_);
@@ -412,7 +413,7 @@ class WaysDatabase {
   const WaysWords words_;
   const ScopedShortcuts shortcuts_;
   const ScopedLesson lesson_;
-  const ScopedEmptyRows empty_rows_;  // after the first row already
+  const ScopedEmptyRows empty_rows_;  // after few rows
   bool by_message_ = false;
   std::unique_ptr<FaultyNetwork> network_;
   std::unique_ptr<Database> database_;
