@@ -306,6 +306,7 @@ class Simulation {
     group.locality_group = "default";
     group.now = now_;
     group.sequence = sequence_;
+    group.oldest_snapshot = sequence_;
     group.state = state_;
     group.flush_size = workload_.flush_size;
     group.expired_before = std::numeric_limits<int64_t>::min();

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,6 +99,9 @@ struct GroupSummary {
   // The clock of the database, and the last mutation that is visible.
   absl::Time now = absl::UnixEpoch();
   uint64_t sequence = 0;
+  // The oldest snapshot that is held, those of streams and transactions included; `sequence` if
+  // there is none. A merge keeps what mutations after it have deleted or overwritten.
+  uint64_t oldest_snapshot = std::numeric_limits<uint64_t>::max();
   // What the last pick that was carried out has left here (CompactionPick::state).
   std::string state = {};
   // A cell with a timestamp before this one is past the age limit of its family, whichever of the

@@ -107,6 +107,7 @@ GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_
   summary.rows = tablet.rows();
   summary.now = tablet.environment()->clock->Now();
   summary.sequence = tablet.environment()->visible();
+  summary.oldest_snapshot = tablet.environment()->snapshots->OldestSequence(summary.sequence);
   summary.state = version.groups()[group].files->policy_state();
   summary.flush_size = tablet.environment()->memtable_size();
   summary.expired_before = std::numeric_limits<int64_t>::max();

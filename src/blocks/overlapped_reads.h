@@ -49,9 +49,6 @@ class OverlappedReads {
   // its read has failed.
   const char* Take(const BlockFile& file, size_t i);
 
-  // Of blocks that were begun; for tests.
-  uint64_t begun() const { return begun_; }
-
  private:
   struct Entry {
     uint64_t file = 0;  // BlockFile::id; 0: it is free

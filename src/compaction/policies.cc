@@ -111,8 +111,9 @@ size_t CheapestToPush(const RunSummary& from) {
 std::optional<CompactionPick> PickDenseDeletions(const GroupSummary& group) {
   const std::vector<RunSummary>& runs = group.runs;
   if (!group.reaches_oldest) return std::nullopt;
-  const auto is_dense = [](const FileSummary& file) {
-    return file.deletions >= kDenseDeletions && file.deletions >= file.entries - file.entries / 4;
+  const auto is_dense = [&group](const FileSummary& file) {
+    return file.deletions >= kDenseDeletions && file.deletions >= file.entries - file.entries / 4 &&
+           file.max_sequence <= group.oldest_snapshot && !file.is_compacting;
   };
   // The entries of the files of older runs that share a part of its key range.
   const auto older_entries = [&runs](size_t run, const FileSummary& file) {

@@ -95,8 +95,9 @@ void ForgetPolicy(std::string_view name);
 // with all older runs has removed them. The pick is of the rows of that file alone; nullopt if
 // there is no such file.
 //
-// At least three quarters of its entries are deletions, at least kDenseDeletions, and it is merged
-// with at most kDensePart times as many entries, which bounds what is written for a deletion.
+// At least three quarters of its entries are deletions, at least kDenseDeletions, no snapshot is
+// older than one of them, and the files that it is merged with have at most kDensePart times as
+// many entries. That bounds what is written for a deletion.
 inline constexpr uint64_t kDenseDeletions = 10000;
 inline constexpr uint64_t kDensePart = 8;
 std::optional<CompactionPick> PickDenseDeletions(const GroupSummary& group);

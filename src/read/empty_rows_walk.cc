@@ -58,28 +58,23 @@ EmptyRows::Skipped EmptyRowsWalk::SkipRows(std::string_view row, std::string_vie
 
 void EmptyRowsWalk::ReportTo(std::string_view row, std::string_view begin, std::string_view end) {
   if (is_reverse_) {
-    Report(PrefixSuccessor(row), is_gap_ ? origin_ : end);
+    Report(PrefixSuccessor(row), end);
   } else {
-    Report(is_gap_ ? origin_ : begin, row);
+    Report(begin, row);
   }
-}
-
-void EmptyRowsWalk::End(std::string_view begin, std::string_view end) {
-  if (walks_ && is_long()) {
-    if (is_reverse_) {
-      Report(begin, is_gap_ ? origin_ : end);
-    } else {
-      Report(is_gap_ ? origin_ : begin, end);
-    }
-  }
-  Stop();
 }
 
 void EmptyRowsWalk::Report(std::string_view begin, std::string_view end) {
+  if (is_gap_) (is_reverse_ ? end : begin) = origin_;
   // What this walk has seen is known only if no write has come since it began. The next one is
   // watched from its beginning.
   if (is_reverse_) rows_->Watch(view_.epoch, begin, walked_rows_);
-  rows_->Report(view_, begin, end, walked_rows_);
+  const bool found_room = rows_->Report(view_, begin, end, walked_rows_);
+  // Once in a read: a scan over many ranges uses each of those that are known, but later.
+  if (!found_room && !has_made_way_) {
+    rows_->MakeWay();
+    has_made_way_ = true;
+  }
   walked_rows_ = 0;
 }
 

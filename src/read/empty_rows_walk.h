@@ -37,6 +37,7 @@ class EmptyRowsWalk {
     reports_ = is_complete;
     sees_cell_ = false;
     is_gap_ = false;
+    has_made_way_ = false;
     thresholds_ = EmptyRows::thresholds();
     Restart();
   }
@@ -69,7 +70,11 @@ class EmptyRowsWalk {
     sees_cell_ = true;
   }
   // The walk has come to the end of the read.
-  void End(std::string_view begin, std::string_view end);
+  void End(std::string_view begin, std::string_view end) {
+    if (walks_ && is_long()) [[unlikely]]
+      Report(begin, end);
+    Stop();
+  }
   // The read has not looked at everything, and will not.
   void Stop() {
     walks_ = false;
@@ -79,14 +84,15 @@ class EmptyRowsWalk {
  private:
   void Restart() {
     walked_rows_ = 0;
-    // At the read's beginning it has looked already.
-    next_stop_ = is_gap_ ? thresholds_.origin : thresholds_.watch;
+    next_stop_ = is_gap_ ? thresholds_.origin : thresholds_.skip;
+    if (has_skipped_) next_stop_ = thresholds_.watch;  // there was nothing more
     long_ = has_skipped_ ? thresholds_.extend : thresholds_.watch;
     if (!reports_) long_ = kNever;
   }
-  // Reports the rows between the origin and this one, which has a cell.
+  // Reports what the walk has passed of [begin, end).
+  [[gnu::cold]] void Report(std::string_view begin, std::string_view end);
+  // The same, up to this row, which has a cell.
   [[gnu::cold]] void ReportTo(std::string_view row, std::string_view begin, std::string_view end);
-  void Report(std::string_view begin, std::string_view end);
 
   static constexpr uint32_t kNever = ~uint32_t{0};
 
@@ -96,6 +102,7 @@ class EmptyRowsWalk {
   bool has_skipped_ = false;  // rows that were known to be empty, in this walk
   bool sees_cell_ = false;    // in the current row
   bool is_gap_ = false;       // the origin is a row
+  bool has_made_way_ = false;
   // The rows that were entered, and how many will be when SkipRows is due, and when a report is
   // worth it.
   uint32_t walked_rows_ = 0;

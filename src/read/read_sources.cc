@@ -72,7 +72,8 @@ ReadSources::RowQuestion ReadSources::QuestionOf(const RowProbe& row) const {
   return question;
 }
 
-void ReadSources::RequestRow(const RowProbe& row) const {
+template <typename Use>
+bool ReadSources::EachFileOf(const RowProbe& row, bool opens, Use use) const {
   const RowQuestion question = QuestionOf(row);
   size_t run_number = 0;
   for (size_t i = 0; i < version_->groups().size(); ++i) {
@@ -81,35 +82,28 @@ void ReadSources::RequestRow(const RowProbe& row) const {
       const size_t found = row.FileOf(run, run_number++);
       if (!is_wanted || found == run.files.size()) continue;
       const SSTable& file = *run.files[found];
+      if (!opens && !file.is_open()) return false;
       RowIndex::Location location;
       const RowIndex::Answer answer = LookUp(file, question, &location);
       if (answer == RowIndex::Answer::kAbsent) continue;
-      const bool is_found = answer == RowIndex::Answer::kFound;
-      file.RequestRow(row.prefix(), is_found ? &location : nullptr, settings_.overlapped);
-    }
-  }
-}
-
-bool ReadSources::IsInMemory(const RowProbe& row) const {
-  const RowQuestion question = QuestionOf(row);
-  size_t run_number = 0;
-  for (size_t i = 0; i < version_->groups().size(); ++i) {
-    const bool is_wanted = GroupIsWanted(i);
-    for (const SortedRun& run : version_->groups()[i].runs) {
-      const size_t found = row.FileOf(run, run_number++);
-      if (!is_wanted || found == run.files.size()) continue;
-      const SSTable& file = *run.files[found];
-      if (!file.is_open()) return false;
-      RowIndex::Location location;
-      const RowIndex::Answer answer = LookUp(file, question, &location);
-      const bool is_found = answer == RowIndex::Answer::kFound;
-      if (answer != RowIndex::Answer::kAbsent &&
-          !file.IsRowInMemory(row.prefix(), is_found ? &location : nullptr)) {
-        return false;
-      }
+      if (!use(file, answer == RowIndex::Answer::kFound ? &location : nullptr)) return false;
     }
   }
   return true;
+}
+
+void ReadSources::RequestRow(const RowProbe& row) const {
+  EachFileOf(row, /*opens=*/true, [&](const SSTable& file, const RowIndex::Location* location) {
+    file.RequestRow(row.prefix(), location, settings_.overlapped);
+    return true;
+  });
+}
+
+bool ReadSources::IsInMemory(const RowProbe& row) const {
+  return EachFileOf(row, /*opens=*/false,
+                    [&](const SSTable& file, const RowIndex::Location* location) {
+                      return file.IsRowInMemory(row.prefix(), location);
+                    });
 }
 
 void ReadSources::AddRow(const RowProbe& row) {

@@ -70,6 +70,11 @@ class ReadSources {
   };
 
   RowQuestion QuestionOf(const RowProbe& row) const;
+  // Calls `use(file, location)` for each file that may have the row, with its location there if
+  // that is known, or else null. False: `use` has returned false, or a file is not open and is not
+  // to be opened.
+  template <typename Use>
+  bool EachFileOf(const RowProbe& row, bool opens, Use use) const;
   bool GroupIsWanted(size_t group) const;
   bool MayHaveTimestamps(const SSTableInfo& info) const;
   // `first_run`: the number of this group's first run among those of all groups.

@@ -78,14 +78,22 @@ void EmptyRows::RecordFor(Range* range, std::string_view row, SequenceNumber seq
   std::optional<Range> rest;
   if (IsBefore(row, range->end)) {
     // The rows after it are still empty. A read finds them once it has passed this row.
-    if (ranges_.size() < kMostRanges && row.size() <= kMostBytes) rest = *range;
+    std::string behind = row.size() <= kMostBytes ? PrefixSuccessor(row) : std::string();
+    const bool has_rest = !behind.empty() && IsBefore(behind, range->end);
+    if (has_rest && row == range->begin) {
+      range->begin = std::move(behind);
+      return;
+    }
+    if (has_rest && ranges_.size() < kMostRanges) {
+      range->rows = (range->rows + 1) / 2;
+      rest = *range;
+      rest->begin = std::move(behind);
+    }
     range->end = std::string(Shortened(row));
   }
   range->newest = std::max(range->newest, sequence);
   if (IsBefore(row, range->limit)) range->limit = std::string(Shortened(row));
-  if (!rest.has_value()) return;
-  rest->begin = PrefixSuccessor(row);
-  if (IsBefore(rest->begin, rest->end)) ranges_.push_back(*std::move(rest));
+  if (rest.has_value()) ranges_.push_back(*std::move(rest));
 }
 
 // --- For reads ---
@@ -119,46 +127,43 @@ EmptyRows::Skipped EmptyRows::SkipBack(const View& view, KeyBuffer* end) {
   return skipped;
 }
 
-bool EmptyRows::MakeRoom(uint64_t rows) {
-  if (ranges_.size() < kMostRanges) return true;
-  const auto least =
-      std::min_element(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
-        return std::tie(a.worth, a.used) < std::tie(b.worth, b.used);
-      });
-  if (rows <= least->worth) {
-    // One that nobody uses any more gives way in the end.
-    least->worth /= 2;
-    return false;
-  }
-  ranges_.erase(least);
-  return true;
+EmptyRows::Range* EmptyRows::LeastWorth() {
+  return &*std::min_element(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+    return std::tie(a.worth, a.used) < std::tie(b.worth, b.used);
+  });
 }
 
 void EmptyRows::Watch(uint64_t epoch, std::string_view begin, uint64_t rows) {
   MutexLock lock(&mutex_);
   if (epoch != epoch_ || begin.size() > kMostBytes) return;
   if (Range* const range = Touching(begin)) return MarkUsed(range);
-  if (!MakeRoom(rows)) return;
+  if (ranges_.size() == kMostRanges) {
+    Range* const least = LeastWorth();
+    if (rows <= least->worth) return;
+    ranges_.erase(ranges_.begin() + (least - ranges_.data()));
+  }
   Range& range = ranges_.emplace_back();
   range.begin = begin;
   range.end = range.begin;
-  range.rows = rows;
   MarkUsed(&range);
+  range.worth = rows;
   // In this order: see above.
   is_watching_.store(true, std::memory_order_seq_cst);
   range.stamp = last_written_.load(std::memory_order_seq_cst);
 }
 
-void EmptyRows::Report(const View& view, std::string_view begin, std::string_view end,
+bool EmptyRows::Report(const View& view, std::string_view begin, std::string_view end,
                        uint64_t rows) {
   ABSL_ASSERT((end.empty() || begin <= end) && "a read reports what it has walked over");
   MutexLock lock(&mutex_);
-  Range* const range = view.epoch == epoch_ ? Touching(begin) : nullptr;
-  if (range == nullptr) return;
+  if (view.epoch != epoch_) return true;
+  Range* const range = Touching(begin);
+  if (range == nullptr) return ranges_.size() < kMostRanges;
   if (view.sequence < range->stamp) {
     // Beside a busy writer the first walk always comes too early, and the next one does not.
     range->rows = std::max(range->rows, rows);
-    return MarkUsed(range);
+    MarkUsed(range);
+    return true;
   }
   EndView known = end.empty() ? EndView() : Shortened(end);
   const bool has_seen_all = range->newest <= view.sequence;
@@ -171,7 +176,8 @@ void EmptyRows::Report(const View& view, std::string_view begin, std::string_vie
   if (extends || covers) {
     range->since = covers ? view.sequence : std::max(range->since, view.sequence);
     range->now = covers ? view.now : std::max(range->now, view.now);
-    range->rows = covers ? rows : range->rows + rows;
+    // A read that extends it has skipped what was known.
+    range->rows = extends ? range->rows + rows : std::max(range->rows, rows);
     MarkUsed(range);
   }
   if (extends) range->end = known.has_value() ? End(*known) : std::nullopt;
@@ -181,14 +187,17 @@ void EmptyRows::Report(const View& view, std::string_view begin, std::string_vie
     range->newest = 0;
   }
   if (extends) Absorb(view, range);
+  return true;
+}
+
+void EmptyRows::MakeWay() {
+  MutexLock lock(&mutex_);
+  if (ranges_.size() == kMostRanges) LeastWorth()->worth /= 2;
 }
 
 EmptyRows::Range* EmptyRows::Usable(const View& view, std::string_view row) {
   for (Range& range : ranges_) {
-    if (range.since <= view.sequence && range.now <= view.now && row >= range.begin &&
-        IsBefore(row, range.end)) {
-      return &range;
-    }
+    if (range.IsUsable(view) && row >= range.begin && IsBefore(row, range.end)) return &range;
   }
   return nullptr;
 }
@@ -198,10 +207,7 @@ EmptyRows::Range* EmptyRows::UsableBefore(const View& view, std::string_view end
     return !range.end.has_value() || (!end.empty() && *range.end >= end);
   };
   for (Range& range : ranges_) {
-    if (range.since <= view.sequence && range.now <= view.now &&
-        (end.empty() || range.begin < end) && reaches(range)) {
-      return &range;
-    }
+    if (range.IsUsable(view) && (end.empty() || range.begin < end) && reaches(range)) return &range;
   }
   return nullptr;
 }
@@ -215,22 +221,19 @@ EmptyRows::Range* EmptyRows::Touching(std::string_view row) {
 
 void EmptyRows::MarkUsed(Range* range) {
   range->notes = 0;
-  range->worth = range->rows;
+  range->worth = std::max(range->worth, range->rows);
   range->used = ++uses_;
 }
 
 void EmptyRows::Absorb(const View& view, Range* range) {
   Range whole = std::move(*range);
   ranges_.erase(ranges_.begin() + (range - ranges_.data()));
-  const auto is_usable = [&view](const Range& other) {
-    return other.since <= view.sequence && other.now <= view.now;
-  };
   const auto is_inside = [&whole](const Range& other) {
     return other.begin >= whole.begin && !EndsBefore(ViewOf(whole.end), ViewOf(other.end));
   };
   // One that reaches further may touch the next.
   const auto extends = [&](const Range& other) {
-    return is_usable(other) && other.begin >= whole.begin && !is_inside(other) &&
+    return other.IsUsable(view) && other.begin >= whole.begin && !is_inside(other) &&
            !EndsBefore(ViewOf(whole.end), other.begin);
   };
   for (auto other = ranges_.begin(); other != ranges_.end();) {
@@ -245,7 +248,7 @@ void EmptyRows::Absorb(const View& view, Range* range) {
   }
   std::erase_if(ranges_, [&](const Range& other) {
     if (!is_inside(other)) return false;
-    if (is_usable(other)) whole.rows += other.rows;  // the read has skipped them
+    if (other.IsUsable(view)) whole.rows += other.rows;  // the read has skipped them
     return true;
   });
   whole.worth = whole.rows;

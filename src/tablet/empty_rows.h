@@ -3,9 +3,10 @@
 // compaction removes them.
 //
 // A read that has walked over many empty rows asks to have the first of them watched (Watch), and
-// at the next live cell it reports the rows that it has walked over (Report). Later reads skip them
-// (Skip, SkipBack). The tablet's writer notes the row of each mutation (RecordWrite), which ends a
-// range before that row. Nothing here is needed to answer a read: all of it may be forgotten.
+// at the next live cell it reports the rows that it has walked over (Report); in reverse it does
+// both at that cell. Later reads skip the rows (Skip, SkipBack). The tablet's writer notes the row
+// of each mutation (RecordWrite), which ends a range before that row. Nothing here is needed to
+// answer a read: all of it may be forgotten.
 //
 // Rows are row prefixes of encoded keys (base/entry_key.h), which compare as bytes. An end that is
 // empty means no limit.
@@ -41,8 +42,9 @@
 // Reads that are made with no limit of their sequence number (benchmarks) must not run at the same
 // time as writes.
 //
-// Two ranges that touch may become one, from the first row of the first to the end of the second:
-// the notes of the first are of all writes to both.
+// Two ranges that touch may become one, from the beginning of the first to the end of the second,
+// and known from the later of both on. Its stamp and notes are those of the first, which are of all
+// writes to both since that stamp.
 //
 // Cost: a write pays a store with a fence and a load. While anything is watched, it also takes a
 // lock, and compares its row with each range. So a range that is not used is forgotten, once its
@@ -76,7 +78,7 @@ class EmptyRows final : public RefCounted {
   static constexpr size_t kMostRanges = 16;
   // A range that was not used is forgotten after so many mutations, or as many as it has rows.
   static constexpr uint64_t kLeastNotes = 1000;
-  // Of a row that is kept here.
+  // A range does not begin at a longer row, and ends at the first bytes of one.
   static constexpr size_t kMostBytes = 1024;
 
   // After how many empty rows a read that comes from a live one remembers where it is, looks
@@ -136,8 +138,13 @@ class EmptyRows final : public RefCounted {
   // touches it already. If there is no room, only for a range of which more rows are known to be
   // empty, `rows`, than of the one that has to go.
   void Watch(uint64_t epoch, std::string_view begin, uint64_t rows);
-  // The read has found no visible cell in [begin, end), by walking over `rows` rows, or by Skip.
-  void Report(const View& view, std::string_view begin, std::string_view end, uint64_t rows);
+  // The read has found no visible cell in [begin, end): it has walked over `rows` rows, and has
+  // skipped the others.
+  // False: there was no room for them.
+  bool Report(const View& view, std::string_view begin, std::string_view end, uint64_t rows);
+  // For a read that found no room: the range that is worth least is worth half as much from here
+  // on, until it is used. So one that nobody uses any more gives way in the end.
+  void MakeWay();
 
   // For tests.
   uint64_t skips() const { return skips_.load(std::memory_order_relaxed); }
@@ -157,10 +164,14 @@ class EmptyRows final : public RefCounted {
     End limit;                  // the smallest row that was noted
     SequenceNumber newest = 0;  // the last write that was
 
-    uint64_t rows = 0;   // that a read which uses it does not walk over, about
-    uint64_t worth = 0;  // the same, less with each other range that found no room
+    uint64_t rows = 0;  // that a read which uses it does not walk over, about
+    // The same, or as many as the walk has passed that it is watched for; half after each
+    // MakeWay, until it is used.
+    uint64_t worth = 0;
     uint64_t notes = 0;  // since it was used
     uint64_t used = 0;   // the number of its last use
+
+    bool IsUsable(const View& view) const { return since <= view.sequence && now <= view.now; }
   };
 
   [[gnu::noinline]] void Record(std::string_view row, SequenceNumber sequence);
@@ -175,8 +186,8 @@ class EmptyRows final : public RefCounted {
   // The range that has the rows before `end`, empty for all, and that the read may use; null if
   // there is none.
   Range* UsableBefore(const View& view, std::string_view end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Makes room for a range of so many rows. False: all others are worth more.
-  bool MakeRoom(uint64_t rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // There is a range.
+  Range* LeastWorth() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Adds to the range those that the read may use and that begin in it or at its end, and removes
   // the others inside of it. It may move.
   void Absorb(const View& view, Range* range) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -81,6 +81,11 @@ class SnapshotList {
     }
     return list;
   }
+  // The smallest of these numbers; `none` if none is held.
+  SequenceNumber OldestSequence(SequenceNumber none) const {
+    MutexLock lock(&mutex_);
+    return held_.empty() ? none : held_.begin()->sequence;
+  }
   // The earliest time as of which something is read, now or later: `now`, or that of a snapshot.
   // `now` was read from the clock before. Cost: a look at each snapshot.
   absl::Time OldestTime(absl::Time now) const {

@@ -431,6 +431,19 @@ TEST_P(EmptyRowsBetweenTest, ScansSkipThem) {
   EXPECT_EQ(Scan(false), more);
 }
 
+TEST_P(EmptyRowsBetweenTest, OfMoreThanFitMostAreSkipped) {
+  constexpr int kBlocks = 2 * static_cast<int>(EmptyRows::kMostRanges);
+  Create();
+  Push(0, 10 * kBlocks);
+  for (int i = 0; i < 10 * kBlocks; ++i) {
+    if (i % 10 != 0) Delete(i);
+  }
+  for (int scan = 0; scan < 4; ++scan) {
+    const uint64_t skips = Skips([&] { EXPECT_EQ(Scan(GetParam()).size(), 1u * kBlocks); });
+    EXPECT_EQ(skips, scan == 0 ? 0 : EmptyRows::kMostRanges);
+  }
+}
+
 TEST_F(EmptyRowsClientTest, AFilterOfVersionsReports) {
   Create();
   const auto head = [&] { EXPECT_EQ(Head({}, Filter::Latest(1)), kDeleted); };

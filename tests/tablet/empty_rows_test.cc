@@ -351,7 +351,7 @@ TEST_F(EmptyRowsTest, TheRangeOfTheFewestRowsIsReplaced) {
   Watch("B", 101);
   EXPECT_EQ(rows_->ranges(), EmptyRows::kMostRanges);
   EXPECT_EQ(Skip("A", 1), "Ax");
-  EXPECT_EQ(Skip("E", 1), "E");  // used least recently, and worth less for the first refusal
+  EXPECT_EQ(Skip("E", 1), "E");  // used least recently
 }
 
 TEST_F(EmptyRowsTest, ARangeThatIsNotUsedGivesWayToASmallerOne) {
@@ -363,7 +363,8 @@ TEST_F(EmptyRowsTest, ARangeThatIsNotUsedGivesWayToASmallerOne) {
   int refused = 0;
   for (;; ++refused) {
     Watch("B", 40);
-    Report("B", "Bx", 1);
+    EXPECT_EQ(rows_->Report(View(1), "B", "Bx", 40), refused == 5);
+    rows_->MakeWay();
     if (Skip("B", 1) == "Bx") break;
     for (size_t i = 1; i < EmptyRows::kMostRanges; ++i)
       EXPECT_NE(Skip(begin_of(i), 1), begin_of(i));
@@ -371,6 +372,42 @@ TEST_F(EmptyRowsTest, ARangeThatIsNotUsedGivesWayToASmallerOne) {
   }
   EXPECT_EQ(refused, 5);  // 1000, 500, 250, 125, 62 rows
   EXPECT_EQ(Skip("A", 1), "A");
+}
+
+TEST_F(EmptyRowsTest, AWalkThatIsRefusedAgainAndAgainReplacesNothing) {
+  const auto begin_of = [](size_t i) { return std::string(1, static_cast<char>('A' + 2 * i)); };
+  for (int scan = 0; scan < 3; ++scan) {
+    for (size_t i = 0; i <= EmptyRows::kMostRanges; ++i) {
+      const std::string begin = begin_of(i);
+      const bool is_known = Skip(begin, 1) != begin;
+      EXPECT_EQ(is_known, scan > 0 && i < EmptyRows::kMostRanges);
+      if (is_known) continue;
+      for (uint64_t walked = 32; walked <= 1000; walked += 32) Watch(begin, walked);
+      EXPECT_EQ(rows_->Report(View(1), begin, begin + "x", 1000), i < EmptyRows::kMostRanges);
+    }
+  }
+}
+
+TEST_F(EmptyRowsTest, ARangeThatAReadHasSkippedAndExtendedHasTheRowsOfBoth) {
+  Watch("b");
+  rows_->Report(View(1), "b", "m", 2 * EmptyRows::kLeastNotes);
+  rows_->Report(View(1), "b", "n", 25);
+  for (uint64_t i = 0; i < 2 * EmptyRows::kLeastNotes; ++i) Write("z");
+  EXPECT_EQ(Skip("b", last_), "n");
+}
+
+TEST_F(EmptyRowsTest, RowsThatAreFilledFromTheFirstOnLeaveTheRest) {
+  Know();
+  for (const std::string row : {"b", "c", "d", "e", "f"}) {
+    Write(row);
+    EXPECT_EQ(rows_->ranges(), 1u);
+    EXPECT_EQ(Skip(row, last_), row);
+    EXPECT_EQ(Skip(row + "x", last_), row + "x");  // before what comes after it
+  }
+  EXPECT_EQ(Skip("g", last_), "m");
+  Write("l");
+  EXPECT_EQ(Skip("g", last_), "l");
+  EXPECT_EQ(rows_->ranges(), 1u);  // nothing is left behind it
 }
 
 TEST_F(EmptyRowsTest, OfLongRowsTheBeginningIsKept) {
