@@ -49,6 +49,8 @@ class EmptyRowsTest : public testing::Test {
               int64_t now = 0) {
     rows_->Report(View(sequence, now), begin, end, 100);
   }
+  // Of one range of many, which do not touch.
+  static std::string BeginOf(size_t i) { return std::string(1, static_cast<char>('A' + 2 * i)); }
   void Write(std::string_view row) { rows_->RecordWrite(row, ++last_); }
   // [b, m) is known to be empty from sequence number 10 on.
   void Know() {
@@ -339,10 +341,9 @@ TEST_F(EmptyRowsTest, RangesThatTouchBecomeOne) {
 }
 
 TEST_F(EmptyRowsTest, TheRangeOfTheFewestRowsIsReplaced) {
-  const auto begin_of = [](size_t i) { return std::string(1, static_cast<char>('A' + 2 * i)); };
   for (size_t i = 0; i < EmptyRows::kMostRanges; ++i) {
-    Watch(begin_of(i));
-    Report(begin_of(i), begin_of(i) + "x", 1);
+    Watch(BeginOf(i));
+    Report(BeginOf(i), BeginOf(i) + "x", 1);
   }
   EXPECT_EQ(Skip("A", 1), "Ax");  // used last
   Watch("B", 100);
@@ -355,10 +356,9 @@ TEST_F(EmptyRowsTest, TheRangeOfTheFewestRowsIsReplaced) {
 }
 
 TEST_F(EmptyRowsTest, ARangeThatIsNotUsedGivesWayToASmallerOne) {
-  const auto begin_of = [](size_t i) { return std::string(1, static_cast<char>('A' + 2 * i)); };
   for (size_t i = 0; i < EmptyRows::kMostRanges; ++i) {
-    Watch(begin_of(i), 1000);
-    rows_->Report(View(1), begin_of(i), begin_of(i) + "x", 1000);
+    Watch(BeginOf(i), 1000);
+    rows_->Report(View(1), BeginOf(i), BeginOf(i) + "x", 1000);
   }
   int refused = 0;
   for (;; ++refused) {
@@ -366,8 +366,7 @@ TEST_F(EmptyRowsTest, ARangeThatIsNotUsedGivesWayToASmallerOne) {
     EXPECT_EQ(rows_->Report(View(1), "B", "Bx", 40), refused == 5);
     rows_->MakeWay();
     if (Skip("B", 1) == "Bx") break;
-    for (size_t i = 1; i < EmptyRows::kMostRanges; ++i)
-      EXPECT_NE(Skip(begin_of(i), 1), begin_of(i));
+    for (size_t i = 1; i < EmptyRows::kMostRanges; ++i) EXPECT_NE(Skip(BeginOf(i), 1), BeginOf(i));
     ASSERT_LT(refused, 100);
   }
   EXPECT_EQ(refused, 5);  // 1000, 500, 250, 125, 62 rows
@@ -375,10 +374,9 @@ TEST_F(EmptyRowsTest, ARangeThatIsNotUsedGivesWayToASmallerOne) {
 }
 
 TEST_F(EmptyRowsTest, AWalkThatIsRefusedAgainAndAgainReplacesNothing) {
-  const auto begin_of = [](size_t i) { return std::string(1, static_cast<char>('A' + 2 * i)); };
   for (int scan = 0; scan < 3; ++scan) {
     for (size_t i = 0; i <= EmptyRows::kMostRanges; ++i) {
-      const std::string begin = begin_of(i);
+      const std::string begin = BeginOf(i);
       const bool is_known = Skip(begin, 1) != begin;
       EXPECT_EQ(is_known, scan > 0 && i < EmptyRows::kMostRanges);
       if (is_known) continue;
