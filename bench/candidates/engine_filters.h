@@ -28,7 +28,7 @@ class EngineBloom final : public Filter {
     if (builder_.empty()) return;
     std::string lines;
     builder_.AppendTo(&lines);
-    filter_ = bigtable::BloomFilter(lines, builder_.probes());
+    filter_ = bigtable::BloomFilter(bigtable::HashedLines(lines), {builder_.probes()});
   }
   bool MayContain(std::string_view key) const override {
     return filter_.MayContain(bigtable::Checksum(key));
@@ -54,7 +54,9 @@ class EngineRowIndex final : public Filter {
     if (!builder_.CanBuild()) return;
     std::string lines;
     builder_.AppendTo(&lines);
-    index_ = bigtable::RowIndex(lines, builder_.block_bits(), keys_ / kRowsPerBlock + 1);
+    index_ = bigtable::RowIndex(
+        bigtable::HashedLines(lines),
+        bigtable::RowIndex::Shape(builder_.block_bits(), keys_ / kRowsPerBlock + 1));
   }
   bool MayContain(std::string_view key) const override {
     bigtable::RowIndex::Location location;

@@ -21,7 +21,7 @@ class EngineIndex final : public Index {
  public:
   void Add(std::string_view last_key, uint64_t size) override {
     std::string value;
-    bigtable::AppendVarint64(&value, 2 * size);  // no row continues in the next block
+    bigtable::AppendVarint64(&value, 4 * size);  // no row continues in the next block
     size_t shared = 0;
     [[maybe_unused]] const bool ascends = builder_.Add(last_key, value, &shared);
     ABSL_ASSERT(ascends && "last keys ascend");

@@ -63,7 +63,7 @@ void BM_IndexFind(benchmark::State& state) {
   const auto blocks = static_cast<uint32_t>(state.range(0));
   BlockBuilder builder;
   std::string stored_size;
-  AppendVarint64(&stored_size, kBlockSize * 2);
+  AppendVarint64(&stored_size, kBlockSize * 4);
   size_t shared;
   for (uint32_t i = 1; i <= blocks; ++i) {
     builder.Add(EntryKeyOf(uint64_t{i} * kRowsInBlock - 1), stored_size, &shared);
@@ -88,7 +88,8 @@ class Filters {
     for (uint64_t row = 0; row < rows; ++row) builder.Add(bench::Random::Mix(row));
     std::string lines;
     builder.AppendTo(&lines);
-    for (size_t i = 0; i < count; ++i) filters_.emplace_back(lines, builder.probes());
+    for (size_t i = 0; i < count; ++i)
+      filters_.emplace_back(HashedLines(lines), BloomFilter::Shape{builder.probes()});
   }
   const BloomFilter& operator[](size_t i) const { return filters_[i]; }
   size_t size() const { return filters_.size(); }

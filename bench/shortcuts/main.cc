@@ -84,6 +84,7 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kMemtableTogether, "kMemtableTogether", "write_batch,write_wide"},
     Entry{Shortcut::kRowBlocks, "kRowBlocks", "read_large_by_position,read_large_cold,read",
           Databases::kOne},
+    Entry{Shortcut::kWholeIndex, "kWholeIndex", "read,read_absent,scan_short"},
     Entry{Shortcut::kIndexNumbers, "kIndexNumbers", "read,read_small_files"},
     Entry{Shortcut::kBlockCache, "kBlockCache", "read_by_position,scan_by_position"},
     Entry{Shortcut::kPastMapping, "kPastMapping", "read_cold,read,scan_cold"},

@@ -24,9 +24,11 @@ class MemtableHolder;
 
 // Memtables, the log bytes they pin, indexes and filters, SSTables that are being written, and the
 // block cache share the limit. The block cache takes what the other uses leave, and shrinks when
-// they grow. Memtables are flushed when they and the log reach their part of the limit. A caller's
-// own views, and a single value that is larger than the budget, may exceed it. Indexes and SSTables
-// that are being written are counted but not bounded.
+// they grow. Memtables are flushed when they and the log reach their part of the limit. Index and
+// filter of an SSTable are kept in memory as long as those of all take no more than a quarter of
+// the limit; those of others are read in parts, through the block cache. A caller's own views, and
+// a single value that is larger than the budget, may exceed it. So may what is needed for each
+// tablet and SSTable, a few kilobytes (docs/tuning.md), which is counted as kIndexes.
 //
 // Databases that are opened with the same budget share it, including its cache. Thread-safe.
 class BIGTABLE_EXPORT MemoryBudget {
@@ -65,6 +67,9 @@ class BIGTABLE_EXPORT MemoryBudget {
   // quarter of it (a memtable_size) counts as a quarter. Segments of the log keep the size that
   // they were opened with. Cost: that of the evictions.
   absl::Status SetLimit(uint64_t limit);
+  // How many open SSTables found no room for their index and filter. A row of theirs that is not in
+  // the cache costs up to three reads from the disk instead of one.
+  uint64_t files_in_parts() const { return files_in_parts_.load(std::memory_order_relaxed); }
   // Bytes that are in use for this.
   uint64_t used(Use use) const {
     return used_[static_cast<size_t>(use)].load(std::memory_order_relaxed);
@@ -88,6 +93,7 @@ class BIGTABLE_EXPORT MemoryBudget {
   const uint64_t given_;  // the constructor's argument
   std::atomic<uint64_t> limit_;
   std::array<std::atomic<uint64_t>, kUses> used_{};
+  std::atomic<uint64_t> files_in_parts_{0};
   std::mutex write_out_mutex_;       // held while a flush is requested; before holders_mutex_
   std::shared_mutex holders_mutex_;  // exclusive to add or remove a holder
   std::vector<MemtableHolder*> holders_;

@@ -287,6 +287,9 @@ struct DatabaseStatistics {
   // and how often one was opened again after it was closed to stay below the limit.
   uint64_t open_files = 0;
   uint64_t file_reopens = 0;
+  // Open SSTables of all databases of the budget whose index and filter found no room in it
+  // (MemoryBudget::files_in_parts).
+  uint64_t files_in_parts = 0;
 
   // Bytes of the memory budget in use, and its limit.
   uint64_t memory_limit = 0;

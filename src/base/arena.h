@@ -36,7 +36,7 @@ class Arena {
   uint64_t allocated() const { return allocated_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr size_t kFirstChunk = 4 << 10;
+  static constexpr size_t kFirstChunk = 512;
   static constexpr size_t kLargestChunk = 256 << 10;
 
   // A large piece gets a chunk of its own, and the current chunk stays in use.

@@ -156,4 +156,15 @@ std::string DebugString(std::string_view key) {
   return out;
 }
 
+std::string WithWholeRow(std::string key) {
+  size_t end = key.find('\0');
+  while (end != std::string::npos && end + 1 < key.size() && key[end + 1] == kEscapeZero) {
+    end = key.find('\0', end + 2);
+  }
+  if (end != std::string::npos && end + 1 < key.size() && key[end + 1] == kEscapeEnd) return key;
+  key.resize(std::min(end, key.size()));
+  key.append({'\0', kEscapeEnd});
+  return key;
+}
+
 }  // namespace bigtable

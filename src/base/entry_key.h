@@ -155,6 +155,10 @@ inline std::string_view RowOf(std::string_view key, std::string* scratch) {
 // wrote a block whose checksum holds has written well-formed keys.
 bool IsWellFormed(std::string_view key);
 
+// The key; or, if it ends within its row, as the beginning of a key may, the row prefix of the row
+// that ends there. RowPrefixSize takes what it returns.
+std::string WithWholeRow(std::string key);
+
 // A readable form of a key: row/family:qualifier@timestamp#sequence.ordinal kind.
 std::string DebugString(std::string_view key);
 

@@ -68,6 +68,7 @@ enum class Shortcut : uint32_t {
   // --- sstable: looked up when a cursor seeks a row ---
   kRowBlocks,  // blocks after the row are not read; else the next entry ends it
   // --- sstable: looked up when a file is opened, or a block is read ---
+  kWholeIndex,      // index and filter are in memory if the budget has room; else read in parts
   kIndexNumbers,    // the block index is searched by key numbers
   kBlockCache,      // blocks are looked up in the block cache, and inserted
   kPastMapping,     // missing blocks of a mapped file are read past it, for a row or a long scan

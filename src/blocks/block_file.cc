@@ -25,41 +25,39 @@ uint64_t NewId() {
 
 }  // namespace
 
-BlockFile::BlockFile(BlockSource source, const BlockIndex* index, MemoryBudget* budget)
-    : id_(NewId()), source_(std::move(source)), index_(*index), dictionary_(&source_, budget) {}
+BlockFile::BlockFile(BlockSource source, MemoryBudget* budget)
+    : id_(NewId()), source_(std::move(source)), dictionary_(&source_, budget) {}
 
-absl::Status BlockFile::Damaged(size_t i, std::string_view what) const {
-  return absl::DataLossError(
-      Cat(source_.path, ": the block at offset ", index_.handle(i).offset, " ", what));
+absl::Status BlockFile::Damaged(const BlockHandle& block, std::string_view what) const {
+  return absl::DataLossError(Cat(source_.path, ": the block at offset ", block.offset, " ", what));
 }
 
-absl::Status BlockFile::NoMemoryFor(size_t i, uint64_t size) const {
-  return bigtable::NoMemoryFor(source_.path, Cat("the block at offset ", index_.handle(i).offset),
-                               size);
+absl::Status BlockFile::NoMemoryFor(const BlockHandle& block, uint64_t size) const {
+  return bigtable::NoMemoryFor(source_.path, Cat("the block at offset ", block.offset), size);
 }
 
-absl::Status BlockFile::Verify(size_t i, const char* stored) const {
-  const BlockHandle handle = index_.handle(i);
-  return BlockTrailerHolds(stored, handle.size, source_.identity, handle.offset)
+absl::Status BlockFile::Verify(const BlockHandle& block, const char* stored) const {
+  return BlockTrailerHolds(stored, block.size, source_.identity, block.offset)
              ? absl::OkStatus()
-             : Damaged(i, "has a wrong checksum");
+             : Damaged(block, "has a wrong checksum");
 }
 
-absl::Status BlockFile::DecodedSize(size_t i, const char* stored, uint64_t* size) const {
-  const uint64_t stored_size = index_.handle(i).size;
+absl::Status BlockFile::DecodedSize(const BlockHandle& block, const char* stored,
+                                    uint64_t* size) const {
+  const uint64_t stored_size = block.size;
   *size = EncodingOf(stored, stored_size) == BlockEncoding::kRaw
               ? stored_size
               : DecompressedSize({stored, stored_size});
-  if (*size == kUnknownSize) return Damaged(i, "states a decoded size that it cannot have");
+  if (*size == kUnknownSize) return Damaged(block, "states a decoded size that it cannot have");
   if (*size > source_.largest_block) {
-    return Damaged(i, "decodes to more than the largest block of the file");
+    return Damaged(block, "decodes to more than the largest block of the file");
   }
   return absl::OkStatus();
 }
 
-absl::Status BlockFile::DecodeTo(size_t i, const char* stored, const CallLimits* limits, char* to,
-                                 size_t size) {
-  const uint64_t stored_size = index_.handle(i).size;
+absl::Status BlockFile::DecodeTo(const BlockHandle& block, const char* stored,
+                                 const CallLimits* limits, char* to, size_t size) {
+  const uint64_t stored_size = block.size;
   const BlockEncoding encoding = EncodingOf(stored, stored_size);
   if (encoding == BlockEncoding::kRaw) {
     std::memcpy(to, stored, size);
@@ -71,31 +69,34 @@ absl::Status BlockFile::DecodeTo(size_t i, const char* stored, const CallLimits*
   }
   return Decompress({stored, stored_size}, dictionary, to, size)
              ? absl::OkStatus()
-             : Damaged(i, "does not decompress");
+             : Damaged(block, "does not decompress");
 }
 
-absl::Status BlockFile::Decode(size_t i, const char* stored, const CallLimits* limits,
-                               Ref<Block>* owner) {
+absl::Status BlockFile::Decode(const BlockHandle& block, const char* stored,
+                               const CallLimits* limits, Ref<Block>* owner) {
   uint64_t size;
-  BT_RETURN_IF_ERROR(DecodedSize(i, stored, &size));
+  BT_RETURN_IF_ERROR(DecodedSize(block, stored, &size));
   auto buffer = TryAllocate(size);
-  if (buffer == nullptr) return NoMemoryFor(i, size);
-  BT_RETURN_IF_ERROR(DecodeTo(i, stored, limits, buffer.get(), size));
+  if (buffer == nullptr) return NoMemoryFor(block, size);
+  BT_RETURN_IF_ERROR(DecodeTo(block, stored, limits, buffer.get(), size));
   *owner = MakeRef<Block>(std::move(buffer), size, size);
   return absl::OkStatus();
 }
 
-absl::Status BlockFile::ReadBytes(size_t i, const CallLimits* limits, char* stored) const {
-  return FilePool::Read(*source_.file, index_.handle(i).offset, StoredSize(i), stored, limits);
+absl::Status BlockFile::ReadBytes(const BlockHandle& block, const CallLimits* limits,
+                                  char* stored) const {
+  return FilePool::Read(*source_.file, block.offset, StoredSize(block), stored, limits);
 }
 
-absl::Status BlockFile::ReadStored(size_t i, const CallLimits* limits, char* stored) const {
-  BT_RETURN_IF_ERROR(ReadBytes(i, limits, stored));
-  return Verify(i, stored);
+absl::Status BlockFile::ReadStored(const BlockHandle& block, const CallLimits* limits,
+                                   char* stored) const {
+  BT_RETURN_IF_ERROR(ReadBytes(block, limits, stored));
+  return Verify(block, stored);
 }
 
-absl::Status BlockFile::Read(size_t i, const CallLimits* limits, Ref<Block>* owner) {
-  const size_t size = StoredSize(i);
+absl::Status BlockFile::Read(const BlockHandle& block, const CallLimits* limits,
+                             Ref<Block>* owner) {
+  const size_t size = StoredSize(block);
   std::unique_ptr<char[]> own;
   char* stored;
   // A block that will be decoded is read into the thread's buffer; another is read into its own
@@ -107,28 +108,27 @@ absl::Status BlockFile::Read(size_t i, const CallLimits* limits, Ref<Block>* own
     stored = buffer->data();
   } else {
     own = TryAllocate(size);
-    if (own == nullptr) return NoMemoryFor(i, size);
+    if (own == nullptr) return NoMemoryFor(block, size);
     stored = own.get();
   }
   {
     const WaitTimer wait;
-    BT_RETURN_IF_ERROR(ReadBytes(i, limits, stored));
+    BT_RETURN_IF_ERROR(ReadBytes(block, limits, stored));
   }
-  BT_RETURN_IF_ERROR(Verify(i, stored));
-  if (own == nullptr || !IsRaw(i, stored)) return Decode(i, stored, limits, owner);
+  BT_RETURN_IF_ERROR(Verify(block, stored));
+  if (own == nullptr || !IsRaw(block, stored)) return Decode(block, stored, limits, owner);
   *owner = MakeRef<Block>(std::move(own), size - kBlockTrailerSize, size);
   return absl::OkStatus();
 }
 
-absl::Status BlockFile::ReadUncached(size_t i, const CallLimits* limits, std::string_view* block,
-                                     Ref<Block>* owner) {
+absl::Status BlockFile::ReadUncached(const BlockHandle& block, const CallLimits* limits,
+                                     std::string_view* bytes, Ref<Block>* owner) {
   constexpr size_t kMostForThread = 1 << 20;
-  const BlockHandle handle = index_.handle(i);
-  const size_t size = StoredSize(i);
+  const size_t size = StoredSize(block);
   *owner = {};
   if (size > kMostForThread) {
-    BT_RETURN_IF_ERROR(Read(i, limits, owner));
-    *block = (*owner)->data();
+    BT_RETURN_IF_ERROR(Read(block, limits, owner));
+    *bytes = (*owner)->data();
     return absl::OkStatus();
   }
   std::string* const buffer = ThreadBuffer();
@@ -136,23 +136,24 @@ absl::Status BlockFile::ReadUncached(size_t i, const CallLimits* limits, std::st
   char* const stored = buffer->data();
   {
     const WaitTimer wait;
-    BT_RETURN_IF_ERROR(source_.file->ReadUncached(handle.offset, size, stored));
+    BT_RETURN_IF_ERROR(source_.file->ReadUncached(block.offset, size, stored));
   }
-  BT_RETURN_IF_ERROR(Verify(i, stored));
-  *block = {stored, handle.size};
-  if (IsRaw(i, stored)) return absl::OkStatus();
-  BT_RETURN_IF_ERROR(Decode(i, stored, limits, owner));
-  *block = (*owner)->data();
+  BT_RETURN_IF_ERROR(Verify(block, stored));
+  *bytes = {stored, block.size};
+  if (IsRaw(block, stored)) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(Decode(block, stored, limits, owner));
+  *bytes = (*owner)->data();
   return absl::OkStatus();
 }
 
-absl::Status BlockFile::ReadWindow(size_t first, size_t end, BlockWindow* window) const {
+absl::Status BlockFile::ReadWindow(const BlockHandle& first, const BlockHandle& last,
+                                   BlockWindow* window) const {
   // Reads past the memory of the system take whole sectors to an address at a sector's boundary.
   constexpr uint64_t kSector = 4096;
   const RandomAccessFile& file = *source_.file;
-  const uint64_t begin = index_.handle(first).offset / kSector * kSector;
-  const uint64_t last = index_.handle(end - 1).offset + StoredSize(end - 1);
-  const uint64_t limit = std::min((last + kSector - 1) / kSector * kSector, file.size());
+  const uint64_t begin = first.offset / kSector * kSector;
+  const uint64_t end = last.offset + StoredSize(last);
+  const uint64_t limit = std::min((end + kSector - 1) / kSector * kSector, file.size());
   const uint64_t size = limit - begin;
   auto memory = TryAllocate(size + kSector);
   if (memory == nullptr) return NoMemoryFor(first, size + kSector);
@@ -162,16 +163,18 @@ absl::Status BlockFile::ReadWindow(size_t first, size_t end, BlockWindow* window
     const WaitTimer wait;
     BT_RETURN_IF_ERROR(file.ReadUncached(begin, static_cast<size_t>(size), bytes));
   }
-  *window = {nullptr, MakeRef<Block>(std::move(memory), size, size + kSector), bytes, begin, first,
-             end};
+  window->memory = MakeRef<Block>(std::move(memory), size, size + kSector);
+  window->bytes = bytes;
+  window->begin = begin;
   return absl::OkStatus();
 }
 
-absl::Status BlockFile::Copy(size_t i, std::string_view block, Ref<Block>* owner) const {
-  auto memory = TryAllocate(block.size());
-  if (memory == nullptr) return NoMemoryFor(i, block.size());
-  block.copy(memory.get(), block.size());
-  *owner = MakeRef<Block>(std::move(memory), block.size(), block.size());
+absl::Status BlockFile::Copy(const BlockHandle& block, std::string_view bytes,
+                             Ref<Block>* owner) const {
+  auto memory = TryAllocate(bytes.size());
+  if (memory == nullptr) return NoMemoryFor(block, bytes.size());
+  bytes.copy(memory.get(), bytes.size());
+  *owner = MakeRef<Block>(std::move(memory), bytes.size(), bytes.size());
   return absl::OkStatus();
 }
 

@@ -1,5 +1,5 @@
-// The data blocks of one file as they are stored in it: where each of them is, whether its bytes
-// are sound, and what they decode to. What all ways of reading a block share (block_reader.h).
+// The blocks of one file as they are stored in it: whether the bytes of one are sound, and what
+// they decode to. What all ways of reading a block share (block_reader.h).
 //
 //   stored bytes, read or mapped --Verify--> sound --Decode--> a block that the cursors understand
 //
@@ -25,7 +25,6 @@
 
 #include "base/call_limits.h"
 #include "base/ref_counted.h"
-#include "blocks/block_index.h"
 #include "blocks/block_source.h"
 #include "blocks/block_window.h"
 #include "blocks/file_dictionary.h"
@@ -42,8 +41,8 @@ inline constexpr size_t kPrefetchedHead = 256;
 
 class BlockFile {
  public:
-  // `index` and `budget` outlive it.
-  BlockFile(BlockSource source, const BlockIndex* index, MemoryBudget* budget);
+  // `budget` outlives it.
+  BlockFile(BlockSource source, MemoryBudget* budget);
   BlockFile(const BlockFile&) = delete;
   BlockFile& operator=(const BlockFile&) = delete;
 
@@ -55,48 +54,47 @@ class BlockFile {
   uint64_t id() const { return id_; }
   // Whether some blocks may be compressed.
   bool is_compressed() const { return source_.compressed; }
-  const BlockIndex& index() const { return index_; }
-  // The bytes of block `i` in the file, block trailer included.
-  size_t StoredSize(size_t i) const { return index_.handle(i).size + kBlockTrailerSize; }
 
-  // `stored` has the StoredSize(i) bytes of block `i`, here and below.
-  absl::Status Verify(size_t i, const char* stored) const;
+  // `stored` has the StoredSize() bytes of the block, here and below.
+  absl::Status Verify(const BlockHandle& block, const char* stored) const;
   // Whether the block itself is stored, so that nothing is to be decoded. Requires Verify.
-  bool IsRaw(size_t i, const char* stored) const {
-    return EncodingOf(stored, index_.handle(i).size) == BlockEncoding::kRaw;
+  static bool IsRaw(const BlockHandle& block, const char* stored) {
+    return EncodingOf(stored, block.size) == BlockEncoding::kRaw;
   }
   // Requires Verify. DataLoss if the block states a size that it cannot have.
-  absl::Status DecodedSize(size_t i, const char* stored, uint64_t* size) const;
+  absl::Status DecodedSize(const BlockHandle& block, const char* stored, uint64_t* size) const;
   // Decodes into `size` bytes at `to`; requires that this is the DecodedSize. The limits, which may
   // be null, end a wait for the dictionary.
-  absl::Status DecodeTo(size_t i, const char* stored, const CallLimits* limits, char* to,
-                        size_t size);
+  absl::Status DecodeTo(const BlockHandle& block, const char* stored, const CallLimits* limits,
+                        char* to, size_t size);
   // Decodes into new memory. Requires Verify.
-  absl::Status Decode(size_t i, const char* stored, const CallLimits* limits, Ref<Block>* owner);
+  absl::Status Decode(const BlockHandle& block, const char* stored, const CallLimits* limits,
+                      Ref<Block>* owner);
 
-  // Reads the stored bytes of block `i` by position, and verifies them.
-  absl::Status ReadStored(size_t i, const CallLimits* limits, char* stored) const;
-  // Reads block `i` by position: verified and decoded, in memory of its own. Counts as waiting.
-  absl::Status Read(size_t i, const CallLimits* limits, Ref<Block>* owner);
+  // Reads the stored bytes of a block by position, and verifies them.
+  absl::Status ReadStored(const BlockHandle& block, const CallLimits* limits, char* stored) const;
+  // Reads a block by position: verified and decoded, in memory of its own. Counts as waiting.
+  absl::Status Read(const BlockHandle& block, const CallLimits* limits, Ref<Block>* owner);
   // The same by RandomAccessFile::ReadUncached. A block that was not decoded is in memory of the
   // thread until its next call, and then `*owner` is null.
-  absl::Status ReadUncached(size_t i, const CallLimits* limits, std::string_view* block,
-                            Ref<Block>* owner);
-  // Reads the stored bytes of the blocks from `first` to before `end` together, by
-  // RandomAccessFile::ReadUncached. They are not verified. Counts as waiting.
-  absl::Status ReadWindow(size_t first, size_t end, BlockWindow* window) const;
-  // Copies block `i`, which was read, into memory of its own.
-  absl::Status Copy(size_t i, std::string_view block, Ref<Block>* owner) const;
+  absl::Status ReadUncached(const BlockHandle& block, const CallLimits* limits,
+                            std::string_view* bytes, Ref<Block>* owner);
+  // Reads the stored bytes of the blocks from `first` to `last` together, by
+  // RandomAccessFile::ReadUncached, and sets the memory of the window. They are not verified.
+  // Counts as waiting.
+  absl::Status ReadWindow(const BlockHandle& first, const BlockHandle& last,
+                          BlockWindow* window) const;
+  // Copies the bytes of a block, which was read, into memory of its own.
+  absl::Status Copy(const BlockHandle& block, std::string_view bytes, Ref<Block>* owner) const;
 
-  absl::Status Damaged(size_t i, std::string_view what) const;
-  absl::Status NoMemoryFor(size_t i, uint64_t size) const;
+  absl::Status Damaged(const BlockHandle& block, std::string_view what) const;
+  absl::Status NoMemoryFor(const BlockHandle& block, uint64_t size) const;
 
  private:
-  absl::Status ReadBytes(size_t i, const CallLimits* limits, char* stored) const;
+  absl::Status ReadBytes(const BlockHandle& block, const CallLimits* limits, char* stored) const;
 
   const uint64_t id_;
   const BlockSource source_;
-  const BlockIndex& index_;
   FileDictionary dictionary_;
 };
 

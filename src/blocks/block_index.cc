@@ -21,70 +21,99 @@ absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(Cat("the index is damaged: ", what));
 }
 
+void SetBit(std::vector<uint64_t>* bits, size_t i) {
+  bits->resize(std::max(bits->size(), i / 64 + 1));
+  (*bits)[i / 64] |= uint64_t{1} << (i % 64);
+}
+
 }  // namespace
 
-absl::StatusOr<BlockIndex> BlockIndex::Load(std::string_view block, uint64_t data_size) {
-  BlockCursor cursor;
-  if (!cursor.Open(block)) return Damaged("it is not a block");
-  BlockIndex index;
-  cursor.SeekToLast();
-  std::string largest(cursor.valid() ? cursor.key() : std::string_view());
-  cursor.SeekToFirst();
-  if (cursor.valid()) index.prefix_ = largest.substr(0, CommonPrefix(cursor.key(), largest));
-  // One more pass over the keys, so that their memory is allocated once.
-  size_t blocks = 0, key_bytes = 0;
-  for (; cursor.valid(); cursor.Next(), ++blocks) key_bytes += cursor.key().size();
-  if (blocks > data_size / kBlockTrailerSize) {
-    return Damaged(Cat("it has ", blocks, " blocks, and the data ", data_size, " bytes"));
+absl::StatusOr<BlockIndex> BlockIndex::Load(absl::Span<const std::string_view> parts,
+                                            uint64_t data_size) {
+  BT_ASSIGN_OR_RETURN(BlockIndex index, LoadParts(parts, 0, data_size));
+  if (index.size() > 0 && index.RowContinues(index.size() - 1)) {
+    return Damaged("the last block continues in a block after it");
   }
-  key_bytes -= std::min(key_bytes, blocks * index.prefix_.size());
-  if (!TryReserve(&index.keys_, key_bytes)) {
-    return absl::ResourceExhaustedError(Cat("no memory for the ", key_bytes, " bytes of its keys"));
-  }
-  index.key_begins_.reserve(blocks + 1);
-  cursor.SeekToFirst();
+  if (Shortcuts().Has(Shortcut::kIndexNumbers)) index.BuildLevels();
+  return index;
+}
 
-  uint64_t offset = 0;
-  std::string last;
-  for (; cursor.valid(); cursor.Next()) {
-    const std::string_view key = cursor.key();
-    if (index.offsets_.size() > 0 && key <= last) return Damaged("its keys do not ascend");
-    if (!key.starts_with(index.prefix_)) return Damaged("its keys do not ascend");
-    last = key;
-    Decoder decoder(cursor.value());
-    const uint64_t number = decoder.Varint();
-    const uint64_t size = number / 2;
-    if (number % 2 != 0) {
-      if (index.offsets_.size() == 0) return Damaged("block 0 continues a row before it");
-      index.MarkRowContinues(index.offsets_.size() - 1);
-    }
-    if (!decoder.ok() || !decoder.at_end() || size > data_size ||
-        offset + size + kBlockTrailerSize > data_size) {
-      return Damaged(Cat("block ", index.offsets_.size(), " is not among the data"));
-    }
-    index.AddOffsets(offset, index.keys_.size());
-    index.keys_.append(key.substr(index.prefix_.size()));
-    offset += size + kBlockTrailerSize;
-  }
-  if (cursor.damaged()) return Damaged("it does not decode");
-  if (offset != data_size) return Damaged("its blocks are not all of the data");
-  index.AddOffsets(offset, index.keys_.size());
+// It is small, and searched a few times: numbers would cost more than they gain.
+absl::StatusOr<BlockIndex> BlockIndex::LoadPart(std::string_view part, uint64_t begin,
+                                                uint64_t end) {
+  return LoadParts({&part, 1}, begin, end);
+}
+
+absl::StatusOr<BlockIndex> BlockIndex::LoadParts(absl::Span<const std::string_view> parts,
+                                                 uint64_t begin, uint64_t end) {
+  BlockIndex index;
+  BT_RETURN_IF_ERROR(index.Prepare(parts, end - begin));
+  index.AddOffsets(begin, 0);
+  for (const std::string_view part : parts) BT_RETURN_IF_ERROR(index.Add(part, end));
+  if (index.offsets_[index.size()] != end) return Damaged("its blocks are not all of the data");
   index.keys_.shrink_to_fit();
   index.offsets_.ShrinkToFit();
   index.key_begins_.shrink_to_fit();
   index.continued_rows_.shrink_to_fit();
-  if (Shortcuts().Has(Shortcut::kIndexNumbers)) index.BuildLevels();
+  index.shortened_.shrink_to_fit();
   return index;
+}
+
+// One more pass over the keys, so that their memory is allocated once.
+absl::Status BlockIndex::Prepare(absl::Span<const std::string_view> parts, uint64_t data_size) {
+  std::string first, largest;
+  size_t blocks = 0, key_bytes = 0;
+  for (const std::string_view part : parts) {
+    BlockCursor cursor;
+    if (!cursor.Open(part)) return Damaged("it is not a block");
+    cursor.SeekToFirst();
+    if (blocks == 0 && cursor.valid()) first = cursor.key();
+    for (; cursor.valid(); cursor.Next(), ++blocks) key_bytes += cursor.key().size();
+    if (part.data() != parts.back().data()) continue;
+    cursor.SeekToLast();
+    if (cursor.valid()) largest = cursor.key();
+  }
+  prefix_ = largest.substr(0, CommonPrefix(first, largest));
+  if (blocks > data_size / kBlockTrailerSize) {
+    return Damaged(Cat("it has ", blocks, " blocks, and the data ", data_size, " bytes"));
+  }
+  key_bytes -= std::min(key_bytes, blocks * prefix_.size());
+  if (!TryReserve(&keys_, key_bytes)) {
+    return absl::ResourceExhaustedError(Cat("no memory for the ", key_bytes, " bytes of its keys"));
+  }
+  key_begins_.reserve(blocks + 1);
+  offsets_.Reserve(blocks + 1);
+  return absl::OkStatus();
+}
+
+absl::Status BlockIndex::Add(std::string_view part, uint64_t data_end) {
+  BlockCursor cursor;
+  if (!cursor.Open(part)) return Damaged("it is not a block");
+  uint64_t offset = offsets_[size()];
+  for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
+    const std::string_view key = cursor.key();
+    if (!key.starts_with(prefix_)) return Damaged("its keys do not ascend");
+    const std::string_view rest = key.substr(prefix_.size());
+    if (size() > 0 && rest <= KeyRest(size() - 1)) return Damaged("its keys do not ascend");
+    Decoder decoder(cursor.value());
+    const uint64_t number = decoder.Varint();
+    const uint64_t stored = number / 4;
+    if (!decoder.ok() || !decoder.at_end() || stored > data_end ||
+        offset + stored + kBlockTrailerSize > data_end) {
+      return Damaged(Cat("block ", size(), " is not among the data"));
+    }
+    if ((number & 1) != 0) SetBit(&continued_rows_, size());
+    if ((number & 2) != 0) SetBit(&shortened_, size());
+    keys_.append(rest);
+    offset += stored + kBlockTrailerSize;
+    AddOffsets(offset, keys_.size());
+  }
+  return cursor.damaged() ? Damaged("it does not decode") : absl::OkStatus();
 }
 
 void BlockIndex::AddOffsets(uint64_t offset, size_t key_begin) {
   offsets_.Add(offset);
   key_begins_.push_back(key_begin);
-}
-
-void BlockIndex::MarkRowContinues(size_t i) {
-  continued_rows_.resize(i / 64 + 1);
-  continued_rows_[i / 64] |= uint64_t{1} << (i % 64);
 }
 
 // Each level has the largest number of every line of the level below. The gaps at the end of a
@@ -154,7 +183,8 @@ size_t BlockIndex::FindBetween(size_t low, size_t high, std::string_view rest) c
 
 size_t BlockIndex::memory() const {
   return sizeof *this + prefix_.capacity() + keys_.capacity() + offsets_.memory() +
-         key_begins_.capacity() * sizeof(size_t) + continued_rows_.capacity() * sizeof(uint64_t) +
+         key_begins_.capacity() * sizeof(size_t) +
+         (continued_rows_.capacity() + shortened_.capacity()) * sizeof(uint64_t) +
          lines_.capacity() * sizeof(Line) + levels_.capacity() * sizeof(uint32_t);
 }
 

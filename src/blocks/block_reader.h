@@ -8,6 +8,10 @@
 //   CachedBlocks   by position, through the block cache; for compressed blocks also in front of
 //                  MappedBlocks
 //
+// A block is named by its number in the index of the file. Where the index is not in memory as a
+// whole (sstable/file_parts.h), blocks are named by their places in the file, and CachedBlocks
+// answers.
+//
 // All of them have a BlockFile, which knows where blocks are stored, verifies and decodes them. A
 // way of reading is given the number of a block and the settings of the cursor, and fills in the
 // block's bytes, the owner that keeps them in place (null if they live as long as the reader), and
@@ -51,7 +55,8 @@ class BlockReader {
     PageResidency* residency = PageResidency::OfProcess();
   };
 
-  // `index` and `budget` outlive the reader.
+  // `index` and `budget` outlive the reader. `index`: null for a file whose blocks are named by
+  // their places.
   BlockReader(BlockSource source, const BlockIndex* index, MemoryBudget* budget, Options options);
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
@@ -79,6 +84,14 @@ class BlockReader {
     }
     return ReadSlowly(i, settings, ahead, row, block, owner);
   }
+  // The same for the block at this place, through the block cache.
+  absl::Status ReadAt(const BlockHandle& block, const ReadSettings& settings,
+                      std::string_view* bytes, Ref<Block>* owner);
+  // Whether ReadAt would find it in the block cache. Requires that the reader has no index, here
+  // and below.
+  bool HasAt(const BlockHandle& block) const { return cached_->Has(block); }
+  BlockFile* file() { return &file_; }
+  CachedBlocks* cache() { return &*cached_; }
   // Begins to read block `i`, and the blocks behind it that begin within `bytes` of it, from the
   // disk, unless they are in memory, and does not wait. A Read of block `i` should follow. Advice:
   // errors are left to it. Returns where the requested blocks end, for ReadAhead::requested_end of
@@ -89,19 +102,20 @@ class BlockReader {
     if (mapped_.has_value()) {
       // If this block and the next one are in memory, the others probably are. A look at each would
       // cost a scan of a few rows more than a twentieth.
-      const bool is_alone = bytes == 0 || i + 1 == file_.index().size();
+      const bool is_alone = bytes == 0 || i + 1 == index_->size();
       if (mapped_->IsInPlace(i) && (is_alone || mapped_->IsInPlace(i + 1))) [[likely]]
         return 0;
       return mapped_->Request(i, bytes, row_prefix, overlapped);
     }
-    if (!loaded_.has_value()) cached_->Request(i, bytes);
+    if (!loaded_.has_value()) RequestByPosition(i, bytes);
     return 0;
   }
   // Whether a Read of block `i` for the row with this prefix finds it in memory.
   bool IsRowInMemory(size_t i, std::string_view row_prefix) const {
     std::string_view block;
     if (mapped_.has_value()) return mapped_->IsRowInMemory(i, row_prefix);
-    return loaded_.has_value() ? loaded_->ReadLoaded(i, &block) : cached_->Has(i);
+    if (loaded_.has_value()) return loaded_->ReadLoaded(i, &block);
+    return cached_->Has(index_->handle(i));
   }
   // Whether a scan does better to say in ReadAhead::expected how much it reads than to request it.
   bool ReadsWindows() const { return mapped_.has_value() && mapped_->ReadsWindows(); }
@@ -113,11 +127,9 @@ class BlockReader {
       loaded_->Prefetch(i);
     }
   }
-  absl::Status DamagedBlock(size_t i, std::string_view what) const {
-    return file_.Damaged(i, what);
-  }
 
  private:
+  void RequestByPosition(size_t i, uint64_t bytes) const;
   // Also records the block in the thread's trace if the read is traced.
   absl::Status ReadSlowly(size_t i, const ReadSettings& settings, ReadAhead* ahead, RowInBlock* row,
                           std::string_view* block, Ref<Block>* owner);
@@ -125,7 +137,12 @@ class BlockReader {
                             RowInBlock* row, std::string_view* block, Ref<Block>* owner,
                             BlockOrigin* origin);
 
+  // Calls `read` with the origin to set, and records that in the thread's trace.
+  template <typename ReadBlock>
+  absl::Status Trace(uint64_t size, ReadBlock read);
+
   BlockFile file_;
+  const BlockIndex* const index_;
   // Of a file that is mapped, mapped_, and cached_ if some of its blocks may be compressed; of one
   // that is in memory, loaded_; of any other, cached_.
   std::optional<CachedBlocks> cached_;

@@ -9,10 +9,10 @@
 
 namespace bigtable {
 
-BlockResidency::BlockResidency(const BlockFile* file, PageResidency* pages)
+BlockResidency::BlockResidency(const BlockFile* file, const BlockIndex* index, PageResidency* pages)
     : blocks_(*file),
       file_(file->file()),
-      index_(file->index()),
+      index_(*index),
       pages_(pages),
       known_(index_.size()),
       present_(index_.size()),
@@ -113,7 +113,7 @@ absl::Status BlockResidency::ReadFromDisk(Stretch blocks) {
 
 size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched,
                                OverlappedReads* overlapped) {
-  if (overlapped != nullptr && overlapped->Has(blocks_, i)) return 0;
+  if (overlapped != nullptr && overlapped->Has(blocks_, index_.handle(i))) return 0;
   FollowEpoch();
   const Stretch one{i, i + 1};
   const bool is_known = known_.Test(i);
@@ -140,8 +140,8 @@ size_t BlockResidency::Request(size_t i, uint64_t bytes, bool was_touched,
     }
     return 0;
   }
-  if (overlapped != nullptr && !with_others && overlapped->MayBegin(blocks_, i) && IsReadPast(i) &&
-      overlapped->Begin(blocks_, i)) {
+  if (overlapped != nullptr && !with_others && overlapped->MayBegin(index_.handle(i)) &&
+      IsReadPast(i) && overlapped->Begin(blocks_, index_.handle(i))) {
     return 0;
   }
   if (is_known) {

@@ -73,8 +73,8 @@ class BlockResidency {
     BlockWindow blocks;        // what was read so
   };
 
-  // `file`, which is mapped, and `pages` outlive it.
-  BlockResidency(const BlockFile* file, PageResidency* pages);
+  // `file`, which is mapped, `index` and `pages` outlive it.
+  BlockResidency(const BlockFile* file, const BlockIndex* index, PageResidency* pages);
   ~BlockResidency();
   BlockResidency(const BlockResidency&) = delete;
   BlockResidency& operator=(const BlockResidency&) = delete;

@@ -32,69 +32,81 @@ BlockWriter::BlockWriter(std::unique_ptr<WritableFile> file, const LocalityGroup
   if (group.compression != Compression::kNone) compressor_.emplace(group.compression_level);
 }
 
-absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder, bool continues_row) {
+absl::Status BlockWriter::AddDataBlock(BlockBuilder* builder) {
   ABSL_ASSERT(!builder->empty() && "every block has an entry, whose key is in the index");
   largest_block_ = std::max<uint64_t>(largest_block_, builder->size());
   ++blocks_;
+  Unlisted* const block = &unlisted_.emplace_back();
+  block->last_key = builder->last_key();
+  unlisted_keys_ += block->last_key.capacity();
   if (holds_back_) {
     builder->FinishTo(&held_);
-    held_blocks_.push_back({held_.size(), builder->last_key(), continues_row});
-    held_keys_ += builder->last_key().size();
+    block->held_end = held_.size();
     return held_.size() >= kDictionarySample ? WriteHeld() : absl::OkStatus();
   }
   if (!compressor_) {
     const size_t begin = pending_.size();
     builder->FinishTo(&pending_);
-    return FinishBlock(begin, BlockEncoding::kRaw, builder->last_key(), continues_row);
+    return FinishBlock(begin, BlockEncoding::kRaw, &block->size);
   }
   scratch_.clear();
   builder->FinishTo(&scratch_);
-  return WriteBlock(scratch_, builder->last_key(), continues_row);
+  return WriteBlock(scratch_, &block->size);
 }
 
-absl::Status BlockWriter::WriteBlock(std::string_view block, std::string_view last_key,
-                                     bool continues_row) {
+absl::Status BlockWriter::BeginNextBlock(std::string_view first_key, bool continues_row) {
+  ABSL_ASSERT(!unlisted_.empty() && "the last block is not listed before this");
+  Unlisted* const last = &unlisted_.back();
+  last->row_continues = continues_row;
+  if (index_.IsShortened(last->last_key.size())) {
+    last->next = first_key;
+    unlisted_keys_ += last->next.capacity();
+  }
+  return holds_back_ ? absl::OkStatus() : List();
+}
+
+absl::Status BlockWriter::List() {
+  for (const Unlisted& block : unlisted_) {
+    BT_RETURN_IF_ERROR(index_.Add(block.last_key, block.size, block.next, block.row_continues));
+  }
+  unlisted_.clear();
+  unlisted_keys_ = 0;
+  return absl::OkStatus();
+}
+
+absl::Status BlockWriter::WriteBlock(std::string_view block, uint64_t* size) {
   const size_t begin = pending_.size();
   const BlockEncoding encoding = compressor_->AppendTo(&pending_, block);
-  return FinishBlock(begin, encoding, last_key, continues_row);
+  return FinishBlock(begin, encoding, size);
 }
 
-absl::Status BlockWriter::FinishBlock(size_t begin, BlockEncoding encoding,
-                                      std::string_view last_key, bool continues_row) {
-  const uint64_t size = pending_.size() - begin;
+absl::Status BlockWriter::FinishBlock(size_t begin, BlockEncoding encoding, uint64_t* size) {
+  *size = pending_.size() - begin;
   AppendBlockTrailer(&pending_, begin, encoding, identity_, offset_ + begin);
-  std::string value;
-  AppendVarint64(&value, size * 2 + (continues_row ? 1 : 0));
-  size_t shared;
-  if (!index_.Fits(last_key, value)) {
-    return absl::InternalError("the index of an SSTable grew beyond 4 GiB: the file is too large");
-  }
-  if (!index_.Add(last_key, value, &shared)) {
-    return absl::InternalError(Cat("last keys do not ascend at ", Quoted(last_key)));
-  }
   return AppendPieces();
 }
 
 absl::Status BlockWriter::WriteHeld() {
   holds_back_ = false;
   std::vector<size_t> ends;
-  for (const Held& block : held_blocks_) ends.push_back(block.end);
+  for (const Unlisted& block : unlisted_) ends.push_back(block.held_end);
   dictionary_ = ChooseDictionary(held_, ends);
   if (!dictionary_.empty()) compressor_->UseDictionary(dictionary_);
   size_t begin = 0;
-  for (const Held& block : held_blocks_) {
-    BT_RETURN_IF_ERROR(WriteBlock(std::string_view(held_).substr(begin, block.end - begin),
-                                  block.last_key, block.continues_row));
-    begin = block.end;
+  for (Unlisted& block : unlisted_) {
+    BT_RETURN_IF_ERROR(
+        WriteBlock(std::string_view(held_).substr(begin, block.held_end - begin), &block.size));
+    begin = block.held_end;
   }
   ABSL_ASSERT(begin == held_.size() && "every byte that was held back is of a block");
   std::string().swap(held_);
-  std::vector<Held>().swap(held_blocks_);
-  held_keys_ = 0;
   return absl::OkStatus();
 }
 
-absl::Status BlockWriter::FinishData() { return holds_back_ ? WriteHeld() : absl::OkStatus(); }
+absl::Status BlockWriter::FinishData() {
+  if (holds_back_) BT_RETURN_IF_ERROR(WriteHeld());
+  return List();
+}
 
 absl::StatusOr<BlockHandle> BlockWriter::FinishSection(size_t begin, BlockEncoding encoding) {
   ABSL_ASSERT(!holds_back_ && "sections follow the last data block");
@@ -106,22 +118,22 @@ absl::StatusOr<BlockHandle> BlockWriter::FinishSection(size_t begin, BlockEncodi
 
 absl::StatusOr<BlockHandle> BlockWriter::AddIndex() {
   // The index may be large. There is only one copy of it at a time besides the file's buffer.
-  const size_t begin = pending_.size();
-  if (group_.compression == Compression::kNone) {
-    std::string().swap(scratch_);
-    pending_.reserve(begin + index_.size() + kBlockTrailerSize);
-    index_.FinishTo(&pending_);
-    index_ = BlockBuilder();
-    return FinishSection(begin, BlockEncoding::kRaw);
-  }
-  scratch_.clear();
-  scratch_.reserve(index_.size());
-  index_.FinishTo(&scratch_);
-  index_ = BlockBuilder();
-  const BlockEncoding encoding =
-      BlockCompressor(group_.compression_level).AppendTo(&pending_, scratch_);
   std::string().swap(scratch_);
-  return FinishSection(begin, encoding);
+  std::optional<BlockCompressor> compressor;
+  if (group_.compression != Compression::kNone) compressor.emplace(group_.compression_level);
+  const auto append = [&](std::string_view block) {
+    if (!compressor.has_value()) return AddSection(block);
+    const size_t begin = pending_.size();
+    const BlockEncoding encoding = compressor->AppendTo(&pending_, block);
+    return FinishSection(begin, encoding);
+  };
+  BlockHandle root;
+  BT_RETURN_IF_ERROR(
+      index_.Finish(append, [&](std::string_view block, bool is_index) -> absl::Status {
+        BT_ASSIGN_OR_RETURN(root, is_index ? append(block) : AddSection(block));
+        return absl::OkStatus();
+      }));
+  return root;
 }
 
 absl::StatusOr<BlockHandle> BlockWriter::AddDictionary() {
@@ -147,7 +159,7 @@ absl::Status BlockWriter::Finish(std::string_view footer) {
 size_t BlockWriter::memory() const {
   return dictionary_.capacity() + (compressor_.has_value() ? compressor_->memory() : 0) +
          index_.memory() + pending_.capacity() + scratch_.capacity() + held_.capacity() +
-         held_blocks_.capacity() * sizeof(Held) + held_keys_;
+         unlisted_.capacity() * sizeof(Unlisted) + unlisted_keys_;
 }
 
 absl::Status BlockWriter::AppendPieces() {

@@ -11,41 +11,31 @@ CachedBlocks::CachedBlocks(BlockFile* file, MemoryBudget* budget)
 
 CachedBlocks::~CachedBlocks() { cache_.EraseFile(id_); }
 
-bool CachedBlocks::Has(size_t i) const {
-  return Shortcuts().Has(Shortcut::kBlockCache) && cache_.Contains(KeyOf(i));
+bool CachedBlocks::Has(const BlockHandle& block) const {
+  return Shortcuts().Has(Shortcut::kBlockCache) && cache_.Contains(KeyOf(block));
 }
 
-Ref<Block> CachedBlocks::Find(size_t i) const {
-  return Shortcuts().Has(Shortcut::kBlockCache) ? cache_.Lookup(KeyOf(i)) : Ref<Block>();
+Ref<Block> CachedBlocks::Find(const BlockHandle& block) const {
+  return Shortcuts().Has(Shortcut::kBlockCache) ? cache_.Lookup(KeyOf(block)) : Ref<Block>();
 }
 
-void CachedBlocks::Add(size_t i, const ReadSettings& settings, const Ref<Block>& block) {
+void CachedBlocks::Add(const BlockHandle& block, const ReadSettings& settings,
+                       const Ref<Block>& owner) {
   if (settings.fill_cache && Shortcuts().Has(Shortcut::kBlockCache)) {
-    cache_.Insert(KeyOf(i), block);
+    cache_.Insert(KeyOf(block), owner);
   }
 }
 
-void CachedBlocks::Request(size_t i, uint64_t bytes) const {
-  const BlockIndex& index = file_->index();
-  size_t end = index.EndOfStretch(i, bytes);
-  while (i < end && Has(i)) ++i;
-  while (i < end && Has(end - 1)) --end;
-  if (i == end) return;
-  const uint64_t begin = index.handle(i).offset;
-  const uint64_t length = index.handle(end - 1).offset + file_->StoredSize(end - 1) - begin;
-  file_->file().WillNeed(begin, static_cast<size_t>(length));
-}
-
-absl::Status CachedBlocks::Read(size_t i, const ReadSettings& settings, std::string_view* block,
-                                Ref<Block>* owner, BlockOrigin* origin) {
+absl::Status CachedBlocks::Read(const BlockHandle& block, const ReadSettings& settings,
+                                std::string_view* bytes, Ref<Block>* owner, BlockOrigin* origin) {
   *origin = BlockOrigin::kCacheHit;
-  *owner = Find(i);
+  *owner = Find(block);
   if (!*owner) {
     *origin = BlockOrigin::kCacheMiss;
-    BT_RETURN_IF_ERROR(file_->Read(i, settings.limits, owner));
-    Add(i, settings, *owner);
+    BT_RETURN_IF_ERROR(file_->Read(block, settings.limits, owner));
+    Add(block, settings, *owner);
   }
-  *block = (*owner)->data();
+  *bytes = (*owner)->data();
   return absl::OkStatus();
 }
 

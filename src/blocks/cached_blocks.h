@@ -22,6 +22,7 @@
 #include "base/ref_counted.h"
 #include "blocks/block_file.h"
 #include "blocks/read_settings.h"
+#include "blocks/stored_block.h"
 #include "cache/block.h"
 #include "cache/block_cache.h"
 
@@ -36,20 +37,16 @@ class CachedBlocks {
   CachedBlocks& operator=(const CachedBlocks&) = delete;
 
   // From the cache, or else by position and then into the cache.
-  absl::Status Read(size_t i, const ReadSettings& settings, std::string_view* block,
+  absl::Status Read(const BlockHandle& block, const ReadSettings& settings, std::string_view* bytes,
                     Ref<Block>* owner, BlockOrigin* origin);
 
-  // Begins to read block `i`, and the blocks behind it that begin within `bytes` of it, as far as
-  // they are not in the cache.
-  void Request(size_t i, uint64_t bytes) const;
-
   // The two halves of Read, for a block that is read in another way.
-  bool Has(size_t i) const;
-  Ref<Block> Find(size_t i) const;  // null if it is not in the cache
-  void Add(size_t i, const ReadSettings& settings, const Ref<Block>& block);
+  bool Has(const BlockHandle& block) const;
+  Ref<Block> Find(const BlockHandle& block) const;  // null if it is not in the cache
+  void Add(const BlockHandle& block, const ReadSettings& settings, const Ref<Block>& owner);
 
  private:
-  BlockCache::Key KeyOf(size_t i) const { return {id_, file_->index().handle(i).offset}; }
+  BlockCache::Key KeyOf(const BlockHandle& block) const { return {id_, block.offset}; }
 
   BlockFile* const file_;
   BlockCache& cache_;

@@ -28,10 +28,10 @@ std::unique_ptr<char[], void (*)(char*)> AllocateBlocks(size_t size, size_t* all
 }
 
 // Reads a stored block into `stored`, whose memory serves one block after another.
-absl::Status ReadStored(const BlockFile& file, size_t i, const CallLimits* limits,
+absl::Status ReadStored(const BlockFile& file, const BlockHandle& block, const CallLimits* limits,
                         std::string* stored) {
-  if (!TryResize(stored, file.StoredSize(i))) return file.NoMemoryFor(i, file.StoredSize(i));
-  return file.ReadStored(i, limits, stored->data());
+  if (!TryResize(stored, StoredSize(block))) return file.NoMemoryFor(block, StoredSize(block));
+  return file.ReadStored(block, limits, stored->data());
 }
 
 }  // namespace
@@ -67,11 +67,12 @@ absl::Status LoadedBlocks::LayOut(const CallLimits* limits, BlockOffsets* offset
                                   uint64_t* size) const {
   std::string stored;
   *size = 0;
-  for (size_t i = 0; i < file_->index().size(); ++i) {
-    uint64_t of_block = file_->index().handle(i).size;
+  for (size_t i = 0; i < index_.size(); ++i) {
+    const BlockHandle block = index_.handle(i);
+    uint64_t of_block = block.size;
     if (file_->is_compressed()) {
-      BT_RETURN_IF_ERROR(ReadStored(*file_, i, limits, &stored));
-      BT_RETURN_IF_ERROR(file_->DecodedSize(i, stored.data(), &of_block));
+      BT_RETURN_IF_ERROR(ReadStored(*file_, block, limits, &stored));
+      BT_RETURN_IF_ERROR(file_->DecodedSize(block, stored.data(), &of_block));
     }
     offsets->Add(*size);
     *size += of_block;
@@ -90,16 +91,17 @@ absl::Status LoadedBlocks::Load(const CallLimits* limits, Blocks* blocks) const 
     return NoMemoryFor(file_->path(), "this in-memory table", end);
   }
   std::string stored;
-  for (size_t i = 0; i < file_->index().size(); ++i) {
-    BT_RETURN_IF_ERROR(ReadStored(*file_, i, limits, &stored));
+  for (size_t i = 0; i < index_.size(); ++i) {
+    const BlockHandle block = index_.handle(i);
+    BT_RETURN_IF_ERROR(ReadStored(*file_, block, limits, &stored));
     uint64_t size;
-    BT_RETURN_IF_ERROR(file_->DecodedSize(i, stored.data(), &size));
+    BT_RETURN_IF_ERROR(file_->DecodedSize(block, stored.data(), &size));
     const uint64_t begin = blocks->offsets[i];
     if (size != blocks->offsets[i + 1] - begin) {
-      return file_->Damaged(i, "has an unexpected decoded size");
+      return file_->Damaged(block, "has an unexpected decoded size");
     }
     BT_RETURN_IF_ERROR(
-        file_->DecodeTo(i, stored.data(), limits, blocks->bytes.get() + begin, size));
+        file_->DecodeTo(block, stored.data(), limits, blocks->bytes.get() + begin, size));
   }
   blocks->memory = allocated + blocks->offsets.memory() + sizeof(Blocks);
   return absl::OkStatus();

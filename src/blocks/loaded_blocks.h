@@ -37,9 +37,12 @@ namespace bigtable {
 
 class LoadedBlocks {
  public:
-  // `file` and `budget` outlive it.
-  LoadedBlocks(BlockFile* file, MemoryBudget* budget)
-      : file_(file), budget_(budget), charge_(budget, MemoryBudget::Use::kInMemoryGroups) {}
+  // `file`, `index` and `budget` outlive it.
+  LoadedBlocks(BlockFile* file, const BlockIndex* index, MemoryBudget* budget)
+      : file_(file),
+        index_(*index),
+        budget_(budget),
+        charge_(budget, MemoryBudget::Use::kInMemoryGroups) {}
   LoadedBlocks(const LoadedBlocks&) = delete;
   LoadedBlocks& operator=(const LoadedBlocks&) = delete;
 
@@ -82,6 +85,7 @@ class LoadedBlocks {
   absl::Status LayOut(const CallLimits* limits, BlockOffsets* offsets, uint64_t* size) const;
 
   BlockFile* const file_;
+  const BlockIndex& index_;
   MemoryBudget* const budget_;
   LimitedMutex mutex_;  // held while they are loaded; the dictionary's lock may be taken under it
   BudgetCharge charge_ ABSL_GUARDED_BY(mutex_);

@@ -7,9 +7,9 @@
 
 namespace bigtable {
 
-MappedBlocks::MappedBlocks(BlockFile* file, CachedBlocks* cache, MemoryBudget* budget,
-                           PageResidency* pages)
-    : index_(file->index()),
+MappedBlocks::MappedBlocks(BlockFile* file, const BlockIndex* index, CachedBlocks* cache,
+                           MemoryBudget* budget, PageResidency* pages)
+    : index_(*index),
       mapping_(file->file().mapping()),
       pages_(pages),
       in_place_(index_.size()),
@@ -19,7 +19,7 @@ MappedBlocks::MappedBlocks(BlockFile* file, CachedBlocks* cache, MemoryBudget* b
       budget_(budget),
       verified_(index_.size()),
       raw_(index_.size()),
-      residency_(file, pages),
+      residency_(file, index, pages),
       cold_rows_(budget),
       charge_(budget, MemoryBudget::Use::kIndexes) {
   charge_.Set(in_place_.memory() + verified_.memory() + raw_.memory() + residency_.memory());
@@ -56,7 +56,7 @@ absl::Status MappedBlocks::Read(size_t i, const ReadSettings& settings,
     *origin = verified_.Test(i) ? BlockOrigin::kInPlace : BlockOrigin::kFirstTouch;
     return ReadPastCache(i, settings, ahead, row, block, owner, origin);
   }
-  *owner = cache_->Find(i);
+  *owner = cache_->Find(index_.handle(i));
   if (*owner) {
     *origin = BlockOrigin::kCacheHit;
     *block = (*owner)->data();
@@ -67,14 +67,14 @@ absl::Status MappedBlocks::Read(size_t i, const ReadSettings& settings,
   // What was read past the mapping has memory of another size.
   const bool is_part =
       (row != nullptr && row->is_slice) || (ahead != nullptr && ahead->blocks.Has(i));
-  if (*owner && !is_part) cache_->Add(i, settings, *owner);
+  if (*owner && !is_part) cache_->Add(index_.handle(i), settings, *owner);
   return absl::OkStatus();
 }
 
 size_t MappedBlocks::Request(size_t i, uint64_t bytes, std::string_view row_prefix,
                              OverlappedReads* overlapped) {
   if (!row_prefix.empty() && cold_rows_.Has(row_prefix)) return 0;
-  if (cache_ != nullptr && bytes == 0 && !raw_.Test(i) && cache_->Has(i)) return 0;
+  if (cache_ != nullptr && bytes == 0 && !raw_.Test(i) && cache_->Has(index_.handle(i))) return 0;
   FollowEpoch();
   return residency_.Request(i, bytes, verified_.Test(i), overlapped);
 }
@@ -84,9 +84,9 @@ absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
                                          std::string_view* block, Ref<Block>* owner,
                                          BlockOrigin* origin) {
   FollowEpoch();
-  if (settings.overlapped != nullptr && settings.overlapped->Has(*file_, i)) {
+  if (settings.overlapped != nullptr && settings.overlapped->Has(*file_, index_.handle(i))) {
     if (*origin == BlockOrigin::kInPlace) *origin = BlockOrigin::kFirstTouch;
-    const char* const stored = settings.overlapped->Take(*file_, i);
+    const char* const stored = settings.overlapped->Take(*file_, index_.handle(i));
     return stored != nullptr
                ? ReadTaken(i, settings, stored, row, block, owner)
                : ReadAside(i, settings, BlockResidency::Way::kUncached, row, block, owner);
@@ -113,7 +113,7 @@ absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
     *owner = {};
     return absl::OkStatus();
   }
-  BT_RETURN_IF_ERROR(file_->Decode(i, stored, settings.limits, owner));
+  BT_RETURN_IF_ERROR(file_->Decode(handle, stored, settings.limits, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
 }
@@ -123,7 +123,11 @@ bool MappedBlocks::ReadWindow(size_t i, BlockResidency::ReadAhead* ahead) const 
   constexpr uint64_t kPartForWindows = 8;
   ahead->blocks = {};
   if (budget_->used(MemoryBudget::Use::kReads) > budget_->limit() / kPartForWindows) return false;
-  if (!file_->ReadWindow(i, ahead->window_end, &ahead->blocks).ok()) return false;
+  const size_t end = ahead->window_end;
+  if (!file_->ReadWindow(index_.handle(i), index_.handle(end - 1), &ahead->blocks).ok())
+    return false;
+  ahead->blocks.first = i;
+  ahead->blocks.end = end;
   ahead->blocks.charge = std::make_unique<BudgetCharge>(budget_, MemoryBudget::Use::kReads);
   ahead->blocks.charge->Set(ahead->blocks.memory->charge());
   return true;
@@ -134,13 +138,13 @@ absl::Status MappedBlocks::ReadFromWindow(size_t i, const BlockWindow& window,
                                           Ref<Block>* owner) {
   const BlockHandle handle = index_.handle(i);
   const char* const stored = window.At(handle.offset);
-  BT_RETURN_IF_ERROR(file_->Verify(i, stored));
-  if (file_->IsRaw(i, stored)) {
+  BT_RETURN_IF_ERROR(file_->Verify(handle, stored));
+  if (BlockFile::IsRaw(handle, stored)) {
     *owner = window.memory;
     *block = {stored, handle.size};
     return absl::OkStatus();
   }
-  BT_RETURN_IF_ERROR(file_->Decode(i, stored, limits, owner));
+  BT_RETURN_IF_ERROR(file_->Decode(handle, stored, limits, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
 }
@@ -149,9 +153,9 @@ absl::Status MappedBlocks::ReadAside(size_t i, const ReadSettings& settings,
                                      BlockResidency::Way way, RowInBlock* row,
                                      std::string_view* block, Ref<Block>* owner) {
   if (way == BlockResidency::Way::kUncached) {
-    BT_RETURN_IF_ERROR(file_->ReadUncached(i, settings.limits, block, owner));
+    BT_RETURN_IF_ERROR(file_->ReadUncached(index_.handle(i), settings.limits, block, owner));
   } else {
-    BT_RETURN_IF_ERROR(file_->Read(i, settings.limits, owner));
+    BT_RETURN_IF_ERROR(file_->Read(index_.handle(i), settings.limits, owner));
     *block = (*owner)->data();
   }
   return KeepAside(i, settings, row, block, owner);
@@ -159,11 +163,12 @@ absl::Status MappedBlocks::ReadAside(size_t i, const ReadSettings& settings,
 
 absl::Status MappedBlocks::ReadTaken(size_t i, const ReadSettings& settings, const char* stored,
                                      RowInBlock* row, std::string_view* block, Ref<Block>* owner) {
-  BT_RETURN_IF_ERROR(file_->Verify(i, stored));
+  const BlockHandle handle = index_.handle(i);
+  BT_RETURN_IF_ERROR(file_->Verify(handle, stored));
   *owner = {};
-  *block = {stored, index_.handle(i).size};
-  if (!file_->IsRaw(i, stored)) {
-    BT_RETURN_IF_ERROR(file_->Decode(i, stored, settings.limits, owner));
+  *block = {stored, handle.size};
+  if (!BlockFile::IsRaw(handle, stored)) {
+    BT_RETURN_IF_ERROR(file_->Decode(handle, stored, settings.limits, owner));
     *block = (*owner)->data();
   }
   return KeepAside(i, settings, row, block, owner);
@@ -177,16 +182,17 @@ absl::Status MappedBlocks::KeepAside(size_t i, const ReadSettings& settings, Row
       row->is_slice = true;
     }
   }
-  if (!*owner) BT_RETURN_IF_ERROR(file_->Copy(i, *block, owner));
+  if (!*owner) BT_RETURN_IF_ERROR(file_->Copy(index_.handle(i), *block, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
 }
 
 absl::Status MappedBlocks::Verify(size_t i, bool again) {
   if (verified_.Test(i) && !again) return absl::OkStatus();
-  const char* const stored = mapping_ + index_.handle(i).offset;
-  BT_RETURN_IF_ERROR(file_->Verify(i, stored));
-  if (file_->IsRaw(i, stored)) raw_.Set(i);
+  const BlockHandle handle = index_.handle(i);
+  const char* const stored = mapping_ + handle.offset;
+  BT_RETURN_IF_ERROR(file_->Verify(handle, stored));
+  if (BlockFile::IsRaw(handle, stored)) raw_.Set(i);
   verified_.Set(i);
   return absl::OkStatus();
 }

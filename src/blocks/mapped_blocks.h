@@ -47,7 +47,8 @@ class MappedBlocks {
  public:
   // `file` is mapped. `cache` is that of the file's compressed blocks; null if it has none. All
   // outlive it.
-  MappedBlocks(BlockFile* file, CachedBlocks* cache, MemoryBudget* budget, PageResidency* pages);
+  MappedBlocks(BlockFile* file, const BlockIndex* index, CachedBlocks* cache, MemoryBudget* budget,
+               PageResidency* pages);
   MappedBlocks(const MappedBlocks&) = delete;
   MappedBlocks& operator=(const MappedBlocks&) = delete;
 
@@ -73,7 +74,7 @@ class MappedBlocks {
   // prefix: of the block.
   bool IsRowInMemory(size_t i, std::string_view row_prefix) const {
     return IsInPlace(i) || (!row_prefix.empty() && cold_rows_.Has(row_prefix)) ||
-           (cache_ != nullptr && cache_->Has(i));
+           (cache_ != nullptr && cache_->Has(index_.handle(i)));
   }
   // BlockResidency::ReadsWindows.
   bool ReadsWindows() const { return residency_.ReadsWindows(); }

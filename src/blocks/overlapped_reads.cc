@@ -28,12 +28,12 @@ OverlappedReads::~OverlappedReads() {
   }
 }
 
-OverlappedReads::Entry* OverlappedReads::Find(const BlockFile& file, size_t i) {
+OverlappedReads::Entry* OverlappedReads::Find(const BlockFile& file, const BlockHandle& block) {
   // They are taken in about the order in which they were begun.
   for (size_t n = 0; n < entries_.size(); ++n) {
     const size_t at = (last_found_ + n) % entries_.size();
     Entry& entry = *entries_[at];
-    if (entry.file != file.id() || entry.block != i) continue;
+    if (entry.file != file.id() || entry.offset != block.offset) continue;
     last_found_ = at;
     return &entry;
   }
@@ -81,27 +81,26 @@ OverlappedReads::Entry* OverlappedReads::FindFree(uint64_t memory_size) {
   return smaller != nullptr && GiveMemory(smaller, memory_size) ? smaller : nullptr;
 }
 
-bool OverlappedReads::MayBegin(const BlockFile& file, size_t i) {
+bool OverlappedReads::MayBegin(const BlockHandle& block) {
   // There may be a queue again later.
   constexpr uint64_t kAttemptsWithout = 256;
-  if (file.StoredSize(i) > kLargestBlock || ++attempts_ < no_queue_until_) return false;
+  if (StoredSize(block) > kLargestBlock || ++attempts_ < no_queue_until_) return false;
   if (queue_ != nullptr) return true;
   queue_ = file_system_->NewReadQueue();
   if (queue_ == nullptr) no_queue_until_ = attempts_ + kAttemptsWithout;
   return queue_ != nullptr;
 }
 
-bool OverlappedReads::Begin(const BlockFile& file, size_t i) {
-  if (!MayBegin(file, i)) return false;
-  const uint64_t size = file.StoredSize(i);
+bool OverlappedReads::Begin(const BlockFile& file, const BlockHandle& block) {
+  if (!MayBegin(block)) return false;
+  const uint64_t size = StoredSize(block);
   Entry* const entry = FindFree(ReadQueue::Read::MemoryFor(size));
   if (entry == nullptr) return false;
   entry->file = 0;
-  entry->read = {
-      .offset = file.index().handle(i).offset, .size = size, .memory = entry->memory.get()};
+  entry->read = {.offset = block.offset, .size = size, .memory = entry->memory.get()};
   if (!file.file().BeginRead(queue_.get(), &entry->read)) return false;
   entry->file = file.id();
-  entry->block = i;
+  entry->offset = block.offset;
   entry->number = attempts_;
   entry->is_taken = false;
   // Some at a time: the disk should not wait for the last, and each time is a system call.
@@ -114,8 +113,8 @@ void OverlappedReads::Submit() {
   if (queue_ != nullptr) queue_->Submit();
 }
 
-const char* OverlappedReads::Take(const BlockFile& file, size_t i) {
-  Entry* const entry = Find(file, i);
+const char* OverlappedReads::Take(const BlockFile& file, const BlockHandle& block) {
+  Entry* const entry = Find(file, block);
   if (entry == nullptr) return nullptr;
   if (!entry->read.is_done) {
     const WaitTimer wait;

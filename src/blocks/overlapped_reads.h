@@ -35,24 +35,24 @@ class OverlappedReads {
   OverlappedReads(const OverlappedReads&) = delete;
   OverlappedReads& operator=(const OverlappedReads&) = delete;
 
-  // Whether block `i` was begun, and is still here.
-  bool Has(const BlockFile& file, size_t i) { return Find(file, i) != nullptr; }
+  // Whether a read of this block was begun, and is still here.
+  bool Has(const BlockFile& file, const BlockHandle& block) { return Find(file, block) != nullptr; }
   // Whether Begin can begin it, as far as is known.
-  bool MayBegin(const BlockFile& file, size_t i);
-  // Begins to read block `i`, which it does not have. False: it must be read in another way. The
+  bool MayBegin(const BlockHandle& block);
+  // Begins to read a block that it does not have. False: it must be read in another way. The
   // disk is asked by Submit, or before.
-  bool Begin(const BlockFile& file, size_t i);
+  bool Begin(const BlockFile& file, const BlockHandle& block);
   // Asks the disk for what was begun since the last call.
   void Submit();
 
-  // The stored bytes of block `i`, until the next Begin; waits for them. Null: it was not begun, or
+  // The stored bytes of the block, until the next Begin; waits for them. Null: it was not begun, or
   // its read has failed.
-  const char* Take(const BlockFile& file, size_t i);
+  const char* Take(const BlockFile& file, const BlockHandle& block);
 
  private:
   struct Entry {
-    uint64_t file = 0;  // BlockFile::id; 0: it is free
-    size_t block = 0;
+    uint64_t file = 0;    // BlockFile::id; 0: it is free
+    uint64_t offset = 0;  // of the block
     uint64_t number = 0;  // of the attempt to begin it
     bool is_taken = false;
     std::unique_ptr<char[]> memory;
@@ -60,7 +60,7 @@ class OverlappedReads {
     ReadQueue::Read read;
   };
 
-  Entry* Find(const BlockFile& file, size_t i);
+  Entry* Find(const BlockFile& file, const BlockHandle& block);
   // An entry that is not needed and has so much memory, or is given it; null: there is no room.
   Entry* FindFree(uint64_t memory_size);
   bool IsFree(const Entry& entry) const;

@@ -40,6 +40,11 @@ struct BlockHandle {
   friend bool operator==(const BlockHandle&, const BlockHandle&) = default;
 };
 
+// Its bytes in the file, block trailer included.
+inline size_t StoredSize(const BlockHandle& block) {
+  return static_cast<size_t>(block.size) + kBlockTrailerSize;
+}
+
 // Appends the block trailer to the block that begins at `begin` in `out`.
 inline void AppendBlockTrailer(std::string* out, size_t begin, BlockEncoding encoding,
                                uint64_t identity, uint64_t offset) {

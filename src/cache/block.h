@@ -1,5 +1,6 @@
 // A block of an SSTable in memory: immutable bytes that live as long as they are referenced, even
-// after the block cache evicted them. Thread-safe, because nothing in it changes.
+// after the block cache evicted them. Or what was made from a block, in a derived class, which then
+// has no bytes. Thread-safe, because nothing in it changes.
 #ifndef BIGTABLE_CACHE_BLOCK_H_
 #define BIGTABLE_CACHE_BLOCK_H_
 
@@ -14,7 +15,7 @@
 
 namespace bigtable {
 
-class Block final : public RefCounted {
+class Block : public RefCounted {
  public:
   // Takes `buffer` of `allocated` bytes, the first `size` of which are the block.
   Block(std::unique_ptr<char[]> buffer, size_t size, size_t allocated)
@@ -27,6 +28,10 @@ class Block final : public RefCounted {
   std::string_view data() const { return data_; }
   // The memory that is freed with the block.
   size_t charge() const { return allocated_ + sizeof(Block); }
+
+ protected:
+  // Without bytes. `memory`: that of the derived object, beyond this one.
+  explicit Block(size_t memory) : allocated_(memory) {}
 
  private:
   const std::unique_ptr<char[]> buffer_;

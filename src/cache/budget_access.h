@@ -22,6 +22,11 @@ class BudgetAccess {
     budget.Charge(use, bytes);
   }
 
+  // Counts `files` more as files_in_parts, or fewer if negative.
+  static void CountInParts(MemoryBudget& budget, int64_t files) {
+    budget.files_in_parts_.fetch_add(static_cast<uint64_t>(files), std::memory_order_relaxed);
+  }
+
   // The databases of this budget, while they are open.
   static void AddHolder(MemoryBudget& budget, MemtableHolder* holder) { budget.AddHolder(holder); }
   static void RemoveHolder(MemoryBudget& budget, MemtableHolder* holder) {

@@ -70,6 +70,7 @@ void AddMemory(MemoryBudget& budget, const ScanCache* scan_cache, const FilePool
   to->memory_indexes = budget.used(MemoryBudget::Use::kIndexes);
   to->memory_in_memory_groups = budget.used(MemoryBudget::Use::kInMemoryGroups);
   to->memory_writers = budget.used(MemoryBudget::Use::kWriters);
+  to->files_in_parts = budget.files_in_parts();
   to->memory_reads = budget.used(MemoryBudget::Use::kReads);
   to->memory_block_cache = budget.used(MemoryBudget::Use::kBlockCache);
 }

@@ -48,13 +48,21 @@ class Outputs {
   }
   bool IsPlaceToSplit(std::string_view key) const {
     const uint64_t size = writer_->EstimatedSize();
-    if (size < job_->target_file_size) return false;
+    if (size < job_->target_file_size && !TakesMuchMemory()) return false;
     if (size >= 4 * job_->target_file_size) return true;
     const std::string_view last = writer_->last_key();
     const std::string_view same = size >= 2 * job_->target_file_size
                                       ? ColumnPrefix(last)
                                       : last.substr(0, RowPrefixSize(last));
     return !key.starts_with(same);
+  }
+
+  // Index and filter of a file of tiny rows may need more memory than its blocks.
+  bool TakesMuchMemory() const {
+    constexpr uint64_t kPartOfBudget = 16;
+    constexpr uint64_t kAlways = 1 << 20;
+    return job_->budget != nullptr &&
+           writer_->index_memory() >= std::max(job_->budget->limit() / kPartOfBudget, kAlways);
   }
 
   absl::Status StartFile() {

@@ -457,6 +457,9 @@ void AddDatabase(const DatabaseStatistics& statistics, Exposition* out) {
   out->Add({}, statistics.open_files);
   out->Counter("file_reopens_total", "Times that a closed SSTable was opened again.");
   out->Add({}, statistics.file_reopens);
+  out->Gauge("files_in_parts",
+             "Open SSTables whose index and filter found no room in the memory budget.");
+  out->Add({}, statistics.files_in_parts);
 
   out->Gauge("memory_limit_bytes", "The memory budget.");
   out->Add({}, statistics.memory_limit);

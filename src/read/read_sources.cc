@@ -72,6 +72,12 @@ ReadSources::RowQuestion ReadSources::QuestionOf(const RowProbe& row) const {
   return question;
 }
 
+bool ReadSources::IsFilterInMemory(const SSTable& file, const RowQuestion& question) {
+  return question.one_column
+             ? file.IsColumnFilterInMemory(question.row.hash(), question.column_hash)
+             : file.IsRowFilterInMemory(question.row.hash());
+}
+
 template <typename Use>
 bool ReadSources::EachFileOf(const RowProbe& row, bool opens, Use use) const {
   const RowQuestion question = QuestionOf(row);
@@ -82,7 +88,7 @@ bool ReadSources::EachFileOf(const RowProbe& row, bool opens, Use use) const {
       const size_t found = row.FileOf(run, run_number++);
       if (!is_wanted || found == run.files.size()) continue;
       const SSTable& file = *run.files[found];
-      if (!opens && !file.is_open()) return false;
+      if (!opens && !IsFilterInMemory(file, question)) return false;
       RowIndex::Location location;
       const RowIndex::Answer answer = LookUp(file, question, &location);
       if (answer == RowIndex::Answer::kAbsent) continue;

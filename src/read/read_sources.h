@@ -79,6 +79,8 @@ class ReadSources {
   bool MayHaveTimestamps(const SSTableInfo& info) const;
   // `first_run`: the number of this group's first run among those of all groups.
   void AddGroupOfRow(const GroupVersion& group, const RowQuestion& question, size_t first_run);
+  // Whether LookUp waits for no disk, as far as is known.
+  static bool IsFilterInMemory(const SSTable& file, const RowQuestion& question);
   // Whether the file may have the row, by its bounds and its filter; with kFound, in this block.
   RowIndex::Answer LookUp(const SSTable& file, const RowQuestion& question,
                           RowIndex::Location* location) const;

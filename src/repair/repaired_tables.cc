@@ -30,19 +30,22 @@ constexpr std::string_view kDefaultName = "default";
 // What a family of contributions has as its operator if its schema is lost.
 constexpr std::string_view kUnknownOperator = "unknown";
 
+// `key` may be the beginning of one.
 std::string RowTextOf(std::string_view key) {
   std::string scratch;
-  return std::string(RowOf(key, &scratch));
+  return std::string(RowOf(WithWholeRow(std::string(key)), &scratch));
 }
 
-// The rows of a gap in a file with this description, which may be empty.
+// The rows of a gap in a file with this description, which may be empty. The ends of a gap may be
+// keys that the index has shortened.
 RowRange RowsOf(const KeyGap& gap, const SSTableInfo& info) {
   const std::string& first = gap.after.empty() ? info.smallest_key : gap.after;
   const std::string& last = gap.last.has_value() ? *gap.last : info.largest_key;
-  if (!IsWellFormed(last)) {
-    return IsWellFormed(first) ? RowRange::StartingAt(RowTextOf(first)) : RowRange::All();
+  const bool knows_first = !gap.after.empty() || IsWellFormed(first);
+  if (!gap.last.has_value() && !IsWellFormed(last)) {
+    return knows_first ? RowRange::StartingAt(RowTextOf(first)) : RowRange::All();
   }
-  return RowRange::Closed(IsWellFormed(first) ? RowTextOf(first) : "", RowTextOf(last));
+  return RowRange::Closed(knows_first ? RowTextOf(first) : "", RowTextOf(last));
 }
 
 // The first key of the rows after a tablet; nothing if it is the last.

@@ -38,8 +38,8 @@ class Salvage {
       : parts_(parts), path_(path), expected_(expected), callback_(callback) {}
 
   absl::StatusOr<SalvagedSSTable> Run() {
-    const SSTable::Options options = {.read_mode = FileSystem::ReadMode::kPositional,
-                                      .budget = parts_.budget};
+    const SSTable::Options options = {
+        .read_mode = FileSystem::ReadMode::kPositional, .budget = parts_.budget, .whole = true};
     const absl::StatusOr<Ref<SSTable>> opened =
         expected_ != nullptr ? SSTable::Open(parts_.file_system, path_, *expected_, options)
                              : SSTable::OpenUnknown(parts_.file_system, path_, options);
@@ -77,12 +77,13 @@ class Salvage {
     found_.is_identified = true;
     found_.info = table.info();
     found_.owner = table.properties().owner;
-    // The last keys of all blocks, as they are in the file, which is how a seek takes what is no
-    // whole key; and as the cursor shows them.
-    const std::vector<std::string> ends_in_file = table.SampleKeys(table.properties().blocks);
+    // The ends of all blocks, as they are in the file, which is how a seek takes what is no whole
+    // key; and as the cursor shows them.
+    const std::vector<std::string> ends_in_file = table.BlockEnds();
     std::vector<std::string> ends = ends_in_file;
     for (std::string& end : ends) {
-      if (table.sequence_shift() != 0) end = Shifted(end, table.sequence_shift());
+      if (table.sequence_shift() != 0 && IsWellFormed(end))
+        end = Shifted(end, table.sequence_shift());
     }
     SSTableCursor cursor(&table, {.verify_checksums = true, .fill_cache = false});
     for (size_t i = 0; i < ends.size(); ++i) {

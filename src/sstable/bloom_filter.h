@@ -1,7 +1,8 @@
 // A Bloom filter in which each lookup reads one cache line. The key of a lookup is the Checksum of
 // a row prefix or of a column prefix (base/entry_key.h).
 //
-// In the file: lines of 64 bytes, nothing else. The properties hold the number of probes.
+// In the file: lines of 64 bytes, in pages (filter_pages.h). The properties hold the number of
+// probes.
 //
 // * Line: as in hashed_lines.h.
 // * Probes in it: the lower 32 bits are multiplied by 0x9E3779B9 repeatedly (modulo 2^32). The
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/macros.h"
 
@@ -30,26 +32,32 @@ class BloomFilter {
  public:
   static constexpr uint32_t kMultiplier = 0x9E3779B9;
 
+  // What a lookup must know besides the line.
+  struct Shape {
+    int probes = 0;
+
+    // Whether the hash, which selects this line, may be in it. A false result is certain.
+    bool MayContain(const char* line, uint64_t hash) const {
+      uint32_t bits = static_cast<uint32_t>(hash);
+      for (int i = 0; i < probes; ++i) {
+        bits *= kMultiplier;
+        const uint32_t bit = bits >> 23;
+        if ((static_cast<unsigned char>(line[bit / 8]) >> (bit % 8) & 1) == 0) return false;
+      }
+      return true;
+    }
+  };
+
   BloomFilter() = default;
-  // Requires IsWellFormed(lines, probes).
-  BloomFilter(std::string_view lines, int probes) : lines_(lines), probes_(probes) {
-    ABSL_ASSERT(IsWellFormed(lines, static_cast<uint64_t>(probes)) && "the caller has checked it");
+  // Requires IsWellFormed(shape.probes).
+  BloomFilter(HashedLines lines, Shape shape) : lines_(std::move(lines)), shape_(shape) {
+    ABSL_ASSERT(IsWellFormed(static_cast<uint64_t>(shape.probes)) && "the caller has checked it");
   }
-  static bool IsWellFormed(std::string_view lines, uint64_t probes) {
-    return HashedLines::IsWellFormed(lines) && probes >= 1 && probes <= 32;
-  }
+  static bool IsWellFormed(uint64_t probes) { return probes >= 1 && probes <= 32; }
 
   // A false result is certain.
   bool MayContain(uint64_t hash) const {
-    if (lines_.empty()) return true;
-    const char* const line = lines_[lines_.NumberOf(hash)];
-    uint32_t bits = static_cast<uint32_t>(hash);
-    for (int i = 0; i < probes_; ++i) {
-      bits *= kMultiplier;
-      const uint32_t bit = bits >> 23;
-      if ((static_cast<unsigned char>(line[bit / 8]) >> (bit % 8) & 1) == 0) return false;
-    }
-    return true;
+    return lines_.empty() || shape_.MayContain(lines_[lines_.NumberOf(hash)], hash);
   }
 
   // Prefetches the line that MayContain(hash) reads.
@@ -59,7 +67,7 @@ class BloomFilter {
 
  private:
   HashedLines lines_;
-  int probes_ = 0;
+  Shape shape_;
 };
 
 // Gathers hashes and builds the filter from them. One thread at a time.

@@ -11,8 +11,9 @@
 // * The checksum covers all bytes of the footer before it; `size` is that of the whole footer.
 //   Every later version ends in the same 32 bytes, so that an old reader can tell a newer format
 //   from a damaged file.
-// * Version 2 is the only one. Version 1, whose index did not record which rows continue from one
-//   block to the next, was never released.
+// * The index is given by its root (index_writer.h).
+// * Version 3 is the only one. Versions 1 and 2 were never released: the index of 1 did not record
+//   which rows continue from one block to the next, and that of 2 was never in parts.
 //
 // Worked example: a file of 84 bytes of data begins its footer with 54 00 00 00 00 00 00 00, the
 // offset of the index, and ends it with the letters "BTsstabl".
@@ -33,7 +34,7 @@ namespace bigtable {
 
 struct Footer {
   static constexpr size_t kSize = 96;
-  static constexpr uint32_t kFormatVersion = 2;
+  static constexpr uint32_t kFormatVersion = 3;
 
   BlockHandle index;
   BlockHandle filter;

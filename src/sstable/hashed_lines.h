@@ -22,19 +22,22 @@ class HashedLines {
   static constexpr size_t kLineSize = 64;
 
   HashedLines() = default;  // without lines
-  // A copy. Requires IsWellFormed(lines).
-  explicit HashedLines(std::string_view lines)
-      : buffer_(std::make_unique_for_overwrite<char[]>(lines.size() + kLineSize)),
-        count_(lines.size() / kLineSize) {
-    ABSL_ASSERT(IsWellFormed(lines) && "the caller has checked it");
+  // `count` lines, at least one, whose bytes the caller sets.
+  explicit HashedLines(uint64_t count)
+      : buffer_(std::make_unique_for_overwrite<char[]>((count + 1) * kLineSize)), count_(count) {
+    ABSL_ASSERT(count > 0 && count <= UINT32_MAX && "the caller has checked it");
     const uintptr_t begin = reinterpret_cast<uintptr_t>(buffer_.get());
-    char* const aligned = buffer_.get() + (kLineSize - begin % kLineSize) % kLineSize;
-    std::memcpy(aligned, lines.data(), lines.size());
-    lines_ = aligned;
+    lines_ = buffer_.get() + (kLineSize - begin % kLineSize) % kLineSize;
   }
-  static bool IsWellFormed(std::string_view lines) {
-    return !lines.empty() && lines.size() % kLineSize == 0 &&
-           lines.size() / kLineSize <= UINT32_MAX;
+  // A copy of these lines, at least one.
+  explicit HashedLines(std::string_view lines) : HashedLines(lines.size() / kLineSize) {
+    Set(0, lines);
+  }
+  // Sets the lines from the one with this number on.
+  void Set(uint64_t number, std::string_view lines) {
+    ABSL_ASSERT(lines.size() % kLineSize == 0 && "whole lines");
+    ABSL_ASSERT(number + lines.size() / kLineSize <= count_ && "there are such lines");
+    std::memcpy(lines_ + number * kLineSize, lines.data(), lines.size());
   }
 
   bool empty() const { return count_ == 0; }
@@ -57,7 +60,7 @@ class HashedLines {
 
  private:
   std::unique_ptr<char[]> buffer_;
-  const char* lines_ = nullptr;  // in the buffer, at the start of a cache line
+  char* lines_ = nullptr;  // in the buffer, at the start of a cache line
   uint64_t count_ = 0;
 };
 

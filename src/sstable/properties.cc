@@ -27,6 +27,7 @@ enum Tag : uint64_t {
   kBytes = 10,
   kKindCounts = 11,
   kOwner = 13,
+  kIndexParts = 14,
 };
 
 void AppendField(std::string* out, Tag tag, std::string_view bytes) {
@@ -69,6 +70,10 @@ bool DecodeField(uint64_t tag, Decoder* field, SSTableProperties* to) {
     case kIndexSize:
       to->index_size = field->Varint();
       return to->index_size <= UINT32_MAX;
+    case kIndexParts:
+      to->index_parts = field->Varint();
+      to->largest_index_part = field->Varint();
+      return to->index_parts > 0 && to->largest_index_part <= to->index_size;
     case kDictionarySize:
       to->dictionary_size = field->Varint();
       return to->dictionary_size <= UINT32_MAX;
@@ -142,6 +147,12 @@ void SSTableProperties::EncodeTo(std::string* out) const {
   bytes.clear();
   for (size_t kind = 1; kind < kinds.size(); ++kind) AppendVarint64(&bytes, kinds[kind]);
   AppendField(out, kKindCounts, bytes);
+  if (index_parts > 0) {
+    bytes.clear();
+    AppendVarint64(&bytes, index_parts);
+    AppendVarint64(&bytes, largest_index_part);
+    AppendField(out, kIndexParts, bytes);
+  }
   if (!owner.has_value()) return;
   bytes.clear();
   AppendVarint64(&bytes, owner->table_id);

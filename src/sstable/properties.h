@@ -19,6 +19,9 @@
 //    13 | whose file it is: varint table id; the table's name, length first; varint group id; the
 //       | group's name, length first. The names are those of the time when the file was written.
 //       | Files that no table has written, and those of older programs, are without it
+//    14 | varint: parts of the index; varint: size of the largest of them before compression. An
+//    index
+//       | that is one block is without it
 //
 // Worked example, tag 2 for kZstd: 02 01 01.
 #ifndef BIGTABLE_SSTABLE_PROPERTIES_H_
@@ -70,6 +73,8 @@ struct SSTableProperties {
   uint64_t blocks = 0;
   uint64_t largest_block = 0;
   uint64_t index_size = 0;
+  uint64_t index_parts = 0;  // 0: the index is one block
+  uint64_t largest_index_part = 0;
   uint64_t dictionary_size = 0;
   uint64_t key_bytes = 0;
   uint64_t value_bytes = 0;

@@ -8,26 +8,15 @@
 
 namespace bigtable {
 
-RowIndex::RowIndex(std::string_view lines, int block_bits, size_t blocks)
-    : lines_(lines),
-      block_bits_(block_bits),
-      tag_mask_(~((uint32_t{1} << block_bits) - 1)),
-      blocks_(blocks) {}
-
-RowIndex::Answer RowIndex::FindFrom(size_t number, uint32_t tag, Location* location) const {
-  Answer answer = Answer::kAbsent;
-  for (size_t looked_at = 0; looked_at < lines_.count(); ++looked_at) {
-    const char* const line = lines_[number];
-    if (const uint32_t matches = Matches(line, tag_mask_, tag); matches != 0) {
-      const bool is_only = answer == Answer::kAbsent && (matches & (matches - 1)) == 0;
-      const uint32_t slot = SlotOf(line, static_cast<size_t>(std::countr_zero(matches)));
-      location->block = slot & ~tag_mask_;
-      answer = is_only && location->block < blocks_ ? Answer::kFound : Answer::kUnknown;
-    }
-    if (!IsFull(line)) break;
-    number = number + 1 == lines_.count() ? 0 : number + 1;
+bool RowIndex::Shape::Look(const char* line, uint32_t tag, Answer* answer,
+                           Location* location) const {
+  if (const uint32_t matches = Matches(line, tag_mask_, tag); matches != 0) {
+    const bool is_only = *answer == Answer::kAbsent && (matches & (matches - 1)) == 0;
+    const uint32_t slot = SlotOf(line, static_cast<size_t>(std::countr_zero(matches)));
+    location->block = slot & ~tag_mask_;
+    *answer = is_only && location->block < blocks_ ? Answer::kFound : Answer::kUnknown;
   }
-  return answer;
+  return !IsFull(line);
 }
 
 size_t RowIndexBuilder::size() const {

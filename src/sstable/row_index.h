@@ -3,8 +3,8 @@
 // reads one cache line of it instead of the filter's line and a search in the block index. The key
 // of a lookup is the Checksum of a row prefix (base/entry_key.h).
 //
-// In the file: lines of sixteen slots, each a u32, little-endian; nothing else. The properties hold
-// `block_bits`.
+// In the file: lines of sixteen slots, each a u32, little-endian, in pages (filter_pages.h). The
+// properties hold `block_bits`.
 //
 //    31   30 ... block_bits   block_bits - 1 ... 0
 //   +---+-------------------+----------------------+
@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -51,25 +52,54 @@ class RowIndex {
     kUnknown,  // search the block index
   };
 
-  RowIndex() = default;
-  // Requires IsWellFormed(lines, block_bits).
-  RowIndex(std::string_view lines, int block_bits, size_t blocks);
-  static bool IsWellFormed(std::string_view lines, uint64_t block_bits) {
-    return HashedLines::IsWellFormed(lines) && block_bits <= uint64_t{kMostBlockBits};
-  }
-
   struct Location {
     size_t block = 0;
   };
 
+  // What a lookup must know besides the lines.
+  class Shape {
+   public:
+    Shape() = default;
+    // `blocks`: how many the file has.
+    Shape(int block_bits, size_t blocks)
+        : block_bits_(block_bits), tag_mask_(~((uint32_t{1} << block_bits) - 1)), blocks_(blocks) {}
+
+    // Find in `count` lines, of which `line_at` returns one by its number; null: unknown.
+    template <typename LineAt>
+    Answer Find(uint64_t hash, uint64_t count, Location* location, LineAt line_at) const {
+      size_t number = HashedLines::NumberOf(hash, count);
+      const uint32_t tag = TagOf(hash, block_bits_);
+      // The usual case: the file does not have the row.
+      const char* line = line_at(number);
+      if (line == nullptr) return Answer::kUnknown;
+      if (Matches(line, tag_mask_, tag) == 0 && !IsFull(line)) return Answer::kAbsent;
+      Answer answer = Answer::kAbsent;
+      for (uint64_t looked_at = 0; looked_at < count; ++looked_at) {
+        if (Look(line, tag, &answer, location)) break;
+        number = number + 1 == count ? 0 : number + 1;
+        line = line_at(number);
+        if (line == nullptr) return Answer::kUnknown;
+      }
+      return answer;
+    }
+
+   private:
+    // Returns whether the search ends with this line.
+    bool Look(const char* line, uint32_t tag, Answer* answer, Location* location) const;
+
+    int block_bits_ = 0;
+    uint32_t tag_mask_ = 0;
+    size_t blocks_ = 0;
+  };
+
+  RowIndex() = default;
+  RowIndex(HashedLines lines, Shape shape) : lines_(std::move(lines)), shape_(shape) {}
+  static bool IsWellFormed(uint64_t block_bits) { return block_bits <= uint64_t{kMostBlockBits}; }
+
   Answer Find(uint64_t hash, Location* location) const {
     if (lines_.empty()) return Answer::kUnknown;
-    const size_t number = lines_.NumberOf(hash);
-    const uint32_t tag = TagOf(hash, block_bits_);
-    // The usual case: the file does not have the row.
-    const char* const line = lines_[number];
-    if (Matches(line, tag_mask_, tag) == 0 && !IsFull(line)) return Answer::kAbsent;
-    return FindFrom(number, tag, location);
+    return shape_.Find(hash, lines_.count(), location,
+                       [this](size_t number) { return lines_[number]; });
   }
   bool empty() const { return lines_.empty(); }
   // Prefetches the line that Find(hash) reads.
@@ -110,12 +140,8 @@ class RowIndex {
 #endif
   }
 
-  Answer FindFrom(size_t line, uint32_t tag, Location* location) const;
-
   HashedLines lines_;
-  int block_bits_ = 0;
-  uint32_t tag_mask_ = 0;
-  size_t blocks_ = 0;
+  Shape shape_;
 };
 
 // Gathers rows and builds the table from them. One thread at a time.

@@ -1,6 +1,6 @@
-// An SSTable: index and filter are in memory, data blocks are read on demand. Immutable and
-// thread-safe. It lives while references to it exist, and so do the bytes that its cursors return
-// without an owner. To read it, see sstable_cursor.h.
+// An SSTable: index and filter are in memory, or parts of them are read on demand (file_parts.h),
+// as data blocks are. Immutable and thread-safe. It lives while references to it exist, and so do
+// the bytes that its cursors return without an owner. To read it, see sstable_cursor.h.
 //
 // A deferred SSTable is opened at its first use. Before that, only its info() from METADATA is
 // known. An error of opening is an error of that use, and the next use tries again. It may be
@@ -34,6 +34,8 @@
 #include "cache/budget_charge.h"
 #include "filesystem/file_pool.h"
 #include "sstable/bloom_filter.h"
+#include "sstable/file_parts.h"
+#include "sstable/index_root.h"
 #include "sstable/properties.h"
 #include "sstable/row_index.h"
 #include "sstable/sstable_info.h"
@@ -67,13 +69,16 @@ class SSTable final : public RefCounted {
     std::shared_ptr<MemoryBudget> budget = nullptr;
     // All blocks are loaded into memory at the first read, and the file is not read afterwards.
     bool in_memory = false;
+    // Index and filter are in memory, even if the budget has no room for them.
+    bool whole = false;
     // Outlives the table.
     PageResidency* residency = PageResidency::OfProcess();
     // Called when the last reference is dropped, unless it is null.
     std::function<void(const SSTable*)> on_close = nullptr;
   };
 
-  // Opens the file and reads everything but its data blocks. `expected` is its description in
+  // Opens the file and reads everything but its data blocks, and but index and filter if the budget
+  // has no room for them. `expected` is its description in
   // METADATA. DataLoss if the file is damaged, or is not the expected one (size, number, identity);
   // FailedPrecondition if its format is newer than this program.
   static absl::StatusOr<Ref<SSTable>> Open(FileSystem* file_system, std::string path,
@@ -86,7 +91,9 @@ class SSTable final : public RefCounted {
   // `options.files` is not null.
   static Ref<SSTable> Defer(std::string path, const SSTableInfo& expected, Options options);
 
-  bool is_open() const { return is_open_.load(std::memory_order_acquire); }
+  bool is_open() const { return state_.load(std::memory_order_acquire) != State::kClosed; }
+  // Whether it is open, with its index and filter in memory.
+  bool is_whole() const { return state_.load(std::memory_order_acquire) == State::kWhole; }
   // OK if it is already open. Errors of Open; DataLoss if there is no file. The limits, which may
   // be null, end a wait for another thread that opens it.
   absl::Status EnsureOpen(const CallLimits* limits = nullptr) const {
@@ -101,14 +108,19 @@ class SSTable final : public RefCounted {
   // Requires is_open(). Its `info` is empty, because info() has it.
   const SSTableProperties& properties() const {
     ABSL_ASSERT(is_open() && "they are read from the file");
-    return properties_;
+    return opened_->properties;
   }
 
   // The memory of its blocks, if they were loaded (Options::in_memory).
-  uint64_t loaded_bytes() const { return is_open() ? blocks_->loaded_bytes() : 0; }
-  // Up to `n` keys, evenly spread over the blocks. Empty if it cannot be opened.
+  uint64_t loaded_bytes() const { return is_open() ? opened_->blocks.loaded_bytes() : 0; }
+  // Up to `n` keys, evenly spread over the blocks, for RowPrefixSize. They need not be keys of
+  // entries. Empty if it cannot be opened.
   std::vector<std::string> SampleKeys(size_t n) const;
-  // About how many bytes of the file are before the key: exact to a block. Requires is_open().
+  // For each block, a key that is not before the block's last key, and before the next block's
+  // first. Requires is_whole().
+  std::vector<std::string> BlockEnds() const;
+  // About how many bytes of the file are before the key: exact to a block, or a part of the index.
+  // Requires is_open().
   uint64_t BytesBefore(std::string_view key) const;
 
   // Whether there may be an entry of the row whose prefix (base/entry_key.h) has this Checksum. A
@@ -122,8 +134,8 @@ class SSTable final : public RefCounted {
   // the error.
   [[gnu::always_inline]] RowIndex::Answer LookUpRow(uint64_t row_hash, RowIndex::Location* location,
                                                     const CallLimits* limits = nullptr) const {
-    if (!OpensForFilters(limits)) [[unlikely]]
-      return RowIndex::Answer::kUnknown;
+    if (!is_whole()) [[unlikely]]
+      return LookUpRowSlowly(row_hash, location, limits);
     if (!row_index_.empty()) return row_index_.Find(row_hash, location);
     return filter_.MayContain(row_hash) ? RowIndex::Answer::kUnknown : RowIndex::Answer::kAbsent;
   }
@@ -132,8 +144,8 @@ class SSTable final : public RefCounted {
   // result is certain. The limits: as above.
   bool MayContainColumn(uint64_t row_hash, uint64_t column_hash,
                         const CallLimits* limits = nullptr) const {
-    if (!OpensForFilters(limits)) [[unlikely]]
-      return true;
+    if (!is_whole()) [[unlikely]]
+      return MayContainColumnSlowly(row_hash, column_hash, limits);
     return filter_has_columns_ ? filter_.MayContain(column_hash) : MayContainRow(row_hash, limits);
   }
 
@@ -142,37 +154,46 @@ class SSTable final : public RefCounted {
   // or null. `overlapped`: BlockReader::Request.
   void RequestRow(std::string_view row_prefix, const RowIndex::Location* location,
                   OverlappedReads* overlapped) const {
-    if (!is_open()) return;
-    const size_t block = location != nullptr ? location->block : index_.Find(row_prefix);
-    if (block >= index_.size()) return;
-    blocks_->Prefetch(block);
-    blocks_->Request(block, 0, row_prefix, overlapped);
+    if (!is_whole()) return;
+    const size_t block = location != nullptr ? location->block : opened_->index.Find(row_prefix);
+    if (block >= opened_->index.size()) return;
+    opened_->blocks.Prefetch(block);
+    opened_->blocks.Request(block, 0, row_prefix, overlapped);
     if (overlapped == nullptr) return;
     for (size_t i = block; i < block + kMostRequested && RowContinues(i, row_prefix);) {
-      blocks_->Request(++i, 0, {}, overlapped);
+      opened_->blocks.Request(++i, 0, {}, overlapped);
     }
   }
   // Whether the blocks of the row are in memory; then reading it waits for nothing. A wrong answer
   // is possible.
   bool IsRowInMemory(std::string_view row_prefix, const RowIndex::Location* location) const {
-    if (!is_open()) return false;
-    const size_t block = location != nullptr ? location->block : index_.Find(row_prefix);
-    if (block >= index_.size()) return true;
-    if (!blocks_->IsRowInMemory(block, row_prefix)) return false;
+    if (!is_whole()) return IsRowInCache(row_prefix, location);
+    const size_t block = location != nullptr ? location->block : opened_->index.Find(row_prefix);
+    if (block >= opened_->index.size()) return true;
+    if (!opened_->blocks.IsRowInMemory(block, row_prefix)) return false;
     for (size_t i = block; RowContinues(i, row_prefix);) {
-      if (!blocks_->IsRowInMemory(++i, {})) return false;
+      if (!opened_->blocks.IsRowInMemory(++i, {})) return false;
     }
     return true;
   }
-  // Prefetch what LookUpRow or MayContainColumn reads, if it is open.
+  // Whether LookUpRow, or MayContainColumn, needs no read from the disk. A wrong answer is
+  // possible.
+  bool IsRowFilterInMemory(uint64_t row_hash) const {
+    const State state = state_.load(std::memory_order_acquire);
+    return state == State::kWhole || (state == State::kInParts && parts_->HasPage(row_hash));
+  }
+  bool IsColumnFilterInMemory(uint64_t row_hash, uint64_t column_hash) const {
+    return is_open() && IsRowFilterInMemory(filter_has_columns_ ? column_hash : row_hash);
+  }
+  // Prefetch what LookUpRow or MayContainColumn reads, if it is in memory.
   BIGTABLE_ONLY_PREFETCHES void PrefetchRow(uint64_t row_hash) const {
-    if (!is_open()) [[unlikely]]
+    if (!is_whole()) [[unlikely]]
       return;
     filter_.Prefetch(row_hash);
     row_index_.Prefetch(row_hash);
   }
   BIGTABLE_ONLY_PREFETCHES void PrefetchColumn(uint64_t row_hash, uint64_t column_hash) const {
-    if (!is_open()) [[unlikely]]
+    if (!is_whole()) [[unlikely]]
       return;
     filter_.Prefetch(filter_has_columns_ ? column_hash : row_hash);
     row_index_.Prefetch(row_hash);
@@ -183,18 +204,33 @@ class SSTable final : public RefCounted {
   static constexpr size_t kMostRequested = 8;
 
   bool RowContinues(size_t block, std::string_view row_prefix) const {
-    return index_.RowContinues(block) && index_.LastKeyBeginsWith(block, row_prefix);
+    return opened_->index.RowContinues(block) && opened_->index.KeyBeginsWith(block, row_prefix);
   }
 
   friend class SSTableCursor;
 
+  enum class State : uint8_t { kClosed, kInParts, kWhole };
+
   // Everything that is read when the file is opened.
   struct Contents {
     SSTableProperties properties;
+    bool whole = true;
+    // If it is whole.
     BlockIndex index;
     BloomFilter filter;
     RowIndex row_index;
+    // If not.
+    IndexRoot root;
+    FileParts::Filter filter_in_parts;
     BlockSource source;
+  };
+  // What an SSTable that is not open does without.
+  struct Opened {
+    Opened(Contents* contents, const Options& options);
+
+    const SSTableProperties properties;
+    const BlockIndex index;  // empty if it is in parts
+    BlockReader blocks;      // thread-safe; remembers which blocks were verified
   };
   // `expected` may be null. Sets `charge` to the memory that this takes, until the SSTable charges
   // its own.
@@ -209,11 +245,16 @@ class SSTable final : public RefCounted {
 
   // Opens it unless another thread has opened it meanwhile.
   absl::Status OpenNow(const CallLimits* limits) const;
-  // Whether its filters can be used. If not, the cursor reports the error. Opening is a function of
-  // its own, out of the code that runs for each row.
-  bool OpensForFilters(const CallLimits* limits) const { return is_open() || TryOpen(limits); }
-  [[gnu::cold, gnu::noinline]] bool TryOpen(const CallLimits* limits) const {
-    return OpenNow(limits).ok();
+  // For a table that is not open yet, or is in parts: out of the code that runs for each row.
+  [[gnu::cold, gnu::noinline]] RowIndex::Answer LookUpRowSlowly(uint64_t row_hash,
+                                                                RowIndex::Location* location,
+                                                                const CallLimits* limits) const;
+  [[gnu::cold, gnu::noinline]] bool MayContainColumnSlowly(uint64_t row_hash, uint64_t column_hash,
+                                                           const CallLimits* limits) const;
+  // IsRowInMemory, for a table in parts.
+  bool IsRowInCache(std::string_view row_prefix, const RowIndex::Location* location) const;
+  size_t blocks() const {
+    return parts_ == nullptr ? opened_->index.size() : opened_->properties.blocks;
   }
   void Become(Contents contents) const;
 
@@ -225,17 +266,16 @@ class SSTable final : public RefCounted {
   mutable LimitedMutex open_mutex_;               // held while it is opened
   mutable std::unique_ptr<FilePool::Hold> hold_;  // under open_mutex_, until it is open
 
-  // Constant once is_open_. The fields that are read for each row are adjacent.
-  alignas(64) mutable std::atomic<bool> is_open_{false};
+  // Constant once it is open. The fields that are read for each row are adjacent.
+  alignas(64) mutable std::atomic<State> state_{State::kClosed};
   const int64_t sequence_shift_;
   // The filter has columns, and the file has no deletion of a family or row, which would affect
   // columns that are not in the filter.
   mutable bool filter_has_columns_ = false;
   mutable BloomFilter filter_;  // empty if there is a row index
   mutable RowIndex row_index_;
-  mutable BlockIndex index_;
-  mutable SSTableProperties properties_;
-  mutable std::optional<BlockReader> blocks_;  // thread-safe; remembers which blocks were verified
+  mutable std::unique_ptr<Opened> opened_;
+  mutable std::unique_ptr<FileParts> parts_;  // null if it is whole
 };
 
 }  // namespace bigtable

@@ -14,6 +14,7 @@
 #include "blocks/block_writer.h"
 #include "cache/budget_charge.h"
 #include "sstable/bloom_filter.h"
+#include "sstable/filter_pages.h"
 #include "sstable/footer.h"
 #include "sstable/properties.h"
 #include "sstable/row_index.h"
@@ -54,12 +55,14 @@ class SSTableBuilder::Impl {
 
   std::string_view last_key() const { return block_.last_key(); }
 
+  size_t index_memory() const { return index_memory_; }
+
   uint64_t EstimatedSize() const {
     // Properties are small except for two keys. The quarter of the held bytes includes the
     // dictionary.
     constexpr uint64_t kRest = 512 + Footer::kSize;
     return blocks_.offset() + blocks_.held_bytes() / 4 + (block_.empty() ? 0 : block_.size()) +
-           blocks_.index_size() + filter_.size() + row_index_.size() +
+           blocks_.index().size() + filter_.size() + row_index_.size() +
            blocks_.dictionary_size() / 4 + 2 * block_.last_key().size() + kRest;
   }
 
@@ -93,7 +96,9 @@ class SSTableBuilder::Impl {
           Cat(path_, ": ", DebugString(key), " was added after ", DebugString(block_.last_key())));
     }
     const bool same_row = last_size > 0 && shared >= row_prefix_size_;
-    if (begins_block) block_continues_row_ = same_row;
+    if (begins_block && finished_blocks_ > 0) {
+      BT_RETURN_IF_ERROR(blocks_.BeginNextBlock(key, same_row));
+    }
     AddToFilter(key, same_row, same_row && shared >= last_size - kTrailerSize);
     properties_.Add(key, value.size(), row_prefix_size_);
     return block_.size() >= group_.block_size ? FinishBlock() : absl::OkStatus();
@@ -104,7 +109,8 @@ class SSTableBuilder::Impl {
     if (const size_t growth = blocks_.growth(block_.last_key().size()); growth > 0) {
       Charge(memory() + growth);
     }
-    BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_, block_continues_row_));
+    BT_RETURN_IF_ERROR(blocks_.AddDataBlock(&block_));
+    index_memory_ = blocks_.index().memory() + filter_.memory() + row_index_.memory();
     Charge(memory());
     return absl::OkStatus();
   }
@@ -113,6 +119,16 @@ class SSTableBuilder::Impl {
     return sizeof *this + blocks_.memory() + block_.memory() + filter_.memory() +
            row_index_.memory();
   }
+  absl::StatusOr<BlockHandle> AddPages(std::string_view lines) {
+    BlockHandle all{blocks_.offset(), 0};
+    for (size_t at = 0; at < lines.size(); at += FilterPages::kPageSize) {
+      BT_ASSIGN_OR_RETURN(const BlockHandle page,
+                          blocks_.AddSection(lines.substr(at, FilterPages::kPageSize)));
+      all.size = page.offset + page.size - all.offset;
+    }
+    return all;
+  }
+
   // Sets the charged memory.
   void Charge(size_t bytes) {
     if (charge_.has_value()) charge_->Set(bytes);
@@ -147,13 +163,15 @@ class SSTableBuilder::Impl {
     properties.data_size = blocks_.offset();
     properties.blocks = blocks_.blocks();
     properties.largest_block = blocks_.largest_block();
-    properties.index_size = blocks_.index_size();
+    properties.index_size = blocks_.index().size();
     properties.dictionary_size = blocks_.dictionary_size();
 
     Footer footer;
     footer.identity = identity_;
     Charge(memory() + 2 * properties.index_size);  // a copy, and its compressed form
     BT_ASSIGN_OR_RETURN(footer.index, blocks_.AddIndex());
+    properties.index_parts = blocks_.index().parts();
+    properties.largest_index_part = blocks_.index().largest_part();
     Charge(memory());
     std::string lines;
     if (!filter_.empty()) {
@@ -166,7 +184,7 @@ class SSTableBuilder::Impl {
     if (!lines.empty()) {
       properties.filter = group_.filter;
       Charge(memory() + 2 * lines.capacity());  // the file's buffer has a copy
-      BT_ASSIGN_OR_RETURN(footer.filter, blocks_.AddSection(lines));
+      BT_ASSIGN_OR_RETURN(footer.filter, AddPages(lines));
     }
     BT_ASSIGN_OR_RETURN(footer.dictionary, blocks_.AddDictionary());
     properties.owner = owner_;
@@ -187,6 +205,7 @@ class SSTableBuilder::Impl {
   const LocalityGroup group_;
   const uint64_t identity_;
   int64_t oldest_deletion_ = 0;
+  size_t index_memory_ = 0;
   std::optional<SSTableOwner> owner_;
   BlockWriter blocks_;
   BlockBuilder block_;
@@ -194,8 +213,7 @@ class SSTableBuilder::Impl {
   BloomFilterBuilder filter_;
   RowIndexBuilder row_index_;
   PropertiesCollector properties_;
-  size_t row_prefix_size_ = 0;        // of the last key
-  bool block_continues_row_ = false;  // begins with the row in which the block before it ends
+  size_t row_prefix_size_ = 0;  // of the last key
   absl::Status status_;
 };
 
@@ -221,6 +239,8 @@ absl::Status SSTableBuilder::Add(std::string_view key, std::string_view value) {
 }
 
 std::string_view SSTableBuilder::last_key() const { return impl_->last_key(); }
+
+size_t SSTableBuilder::index_memory() const { return impl_->index_memory(); }
 
 uint64_t SSTableBuilder::EstimatedSize() const { return impl_->EstimatedSize(); }
 

@@ -9,16 +9,15 @@
 // * Data blocks are adjacent, from offset 0. Each has the form in block_builder.h, and is
 //   compressed and has a block trailer as in stored_block.h. Index and dictionary are stored in the
 //   same way. Filter and properties have a block trailer, but are not compressed.
-// * The index is a block (block_builder.h). For each data block, it has the last key and a
-//   varint: twice the block's size in the file without its block trailer, plus 1 if it begins with
-//   the row in which the block before it ends.
-// * Filter (bloom_filter.h, or row_index.h) and dictionary (dictionary.h) may be absent.
+// * The index may be in parts (index_writer.h).
+// * Filter (bloom_filter.h, or row_index.h; in pages, filter_pages.h) and dictionary (dictionary.h)
+//   may be absent.
 // * Properties: properties.h. Footer: footer.h.
 //
 // Worked example: a file of one small data block, no filter, no compression:
 //
 //   0    data block of 75 bytes, then its block trailer of 9
-//   84   index: one entry (the last key, 150), then its block trailer
+//   84   index: one entry (the last key, 300), then its block trailer
 //   ...  properties, then their block trailer
 //   ...  footer: offsets and sizes of sections, identity, format version, checksum, magic
 #ifndef BIGTABLE_SSTABLE_SSTABLE_BUILDER_H_
@@ -69,6 +68,9 @@ class SSTableBuilder {
 
   // The key that was added last, until the next call; empty if none was.
   std::string_view last_key() const;
+  // The memory that grows with the number of rows and blocks, as of the last block: that of the
+  // index and of the filter.
+  size_t index_memory() const;
   // The approximate size of the file if it were finished now. Blocks that kZstdLongWindow still
   // holds back count with a quarter of their bytes.
   uint64_t EstimatedSize() const;

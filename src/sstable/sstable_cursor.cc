@@ -24,11 +24,14 @@ void SSTableCursor::Reset() {
 
 // The current block is not read again, unless checksums are to be verified each time.
 bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead, RowInBlock* row) {
-  if (block == index_ && !settings_.verify_checksums) return true;
+  if (block == index_ && !settings_.verify_checksums && HasIndexOf(block)) return true;
   std::string_view bytes;
   index_ = kNoBlock;
   is_slice_ = false;
-  absl::Status status = table_->blocks_->Read(block, settings_, ahead, &bytes, &owner_, row);
+  absl::Status status =
+      table_->parts_ == nullptr
+          ? table_->opened_->blocks.Read(block, settings_, ahead, &bytes, &owner_, row)
+          : ReadInParts(block, &bytes);
   if (!status.ok()) [[unlikely]] {
     failed_ = block;
     Fail(std::move(status));
@@ -41,6 +44,39 @@ bool SSTableCursor::Load(size_t block, BlockReader::ReadAhead* ahead, RowInBlock
     return false;
   }
   return true;
+}
+
+bool SSTableCursor::LoadPart(size_t part) {
+  if (part_ && part_->first_block() == table_->parts_->root()[part].first_block) return true;
+  absl::Status status = table_->parts_->ReadIndex(part, settings_, &part_);
+  if (status.ok()) return true;
+  part_ = {};
+  failed_ = table_->parts_->root()[part].first_block;
+  Fail(std::move(status));
+  return false;
+}
+
+size_t SSTableCursor::FindInParts(std::string_view target) {
+  const IndexRoot& root = table_->parts_->root();
+  const size_t part = root.Find(target);
+  if (part == root.size() || !LoadPart(part)) return table_->blocks();
+  // If it ends before the target, the next one begins behind it.
+  return part_->first_block() + part_->index().Find(target);
+}
+
+bool SSTableCursor::RowContinuesInParts(size_t block) const {
+  const IndexRoot& root = table_->parts_->root();
+  const IndexRoot::Part part = root[root.PartOf(block)];
+  return part.first_block + part.blocks != block + 1 || part.row_continues;
+}
+
+absl::Status SSTableCursor::ReadInParts(size_t block, std::string_view* bytes) {
+  if (!HasIndexOf(block)) {
+    BT_RETURN_IF_ERROR(
+        table_->parts_->ReadIndex(table_->parts_->root().PartOf(block), settings_, &part_));
+  }
+  const InIndex in = IndexOf(block);
+  return table_->opened_->blocks.ReadAt(in.index.handle(in.block), settings_, bytes, &owner_);
 }
 
 bool SSTableCursor::LoadForRow(size_t block, std::string_view row_prefix) {
@@ -98,37 +134,41 @@ std::string_view SSTableCursor::InFile(std::string_view target) {
 }
 
 void SSTableCursor::FailDamaged() {
-  Fail(table_->blocks_->DamagedBlock(index_, "does not decode"));
+  const InIndex in = IndexOf(index_);
+  Fail(table_->opened_->blocks.file()->Damaged(in.index.handle(in.block), "does not decode"));
 }
 
 // Whether all entries of this block are after the row to which the cursor is limited.
 inline bool SSTableCursor::IsBehindRow(size_t block) const {
-  return row_prefix_size_ > 0 && block > row_block_ && !table_->index_.RowContinues(block - 1);
+  return row_prefix_size_ > 0 && block > row_block_ && !RowContinues(block - 1);
 }
 
 // Whether this is a slice of a row that ends before the block does.
 inline bool SSTableCursor::SliceEndsRow() const {
   return is_slice_ &&
-         !table_->index_.LastKeyBeginsWith(index_, block_.key().substr(0, row_prefix_size_));
+         !table_->opened_->index.KeyBeginsWith(index_, block_.key().substr(0, row_prefix_size_));
 }
 
 void SSTableCursor::Request(std::string_view target) { Request(target, {}); }
 
 void SSTableCursor::Request(std::string_view target, std::string_view row_prefix) {
   const bool is_first = !std::exchange(has_requested_, true);
-  if (!table_->is_open()) return;  // Seek opens it, and reports errors
+  // Seek opens it, and reports errors. Parts of the index are read one after another.
+  if (!table_->is_whole()) return;
   if (shift_ != 0) [[unlikely]]
     target = InFile(target);
-  requested_ = table_->index_.Find(target);
-  if (requested_ == table_->index_.size() || requested_ == index_ || IsBehindRow(requested_))
+  requested_ = table_->opened_->index.Find(target);
+  if (requested_ == table_->opened_->index.size() || requested_ == index_ ||
+      IsBehindRow(requested_))
     return;
   const uint64_t bytes = is_first ? FirstRequest(requested_) : 0;
-  requested_end_ = table_->blocks_->Request(requested_, bytes, row_prefix, settings_.overlapped);
+  requested_end_ =
+      table_->opened_->blocks.Request(requested_, bytes, row_prefix, settings_.overlapped);
 }
 
 uint64_t SSTableCursor::FirstRequest(size_t block) const {
   if (settings_.first_request == 0) return 0;
-  const BlockIndex& index = table_->index_;
+  const BlockIndex& index = table_->opened_->index;
   // The first row may be the last one of the block.
   const uint64_t bytes = settings_.first_request + index.handle(block).size;
   if (settings_.request_end.empty()) return bytes;
@@ -141,7 +181,8 @@ void SSTableCursor::RequestRow(std::string_view row_prefix) {
   row_prefix_size_ = 0;
   DropSlice();
   if (has_plan_) {
-    table_->blocks_->Request(planned_.block, 0, row_prefix, settings_.overlapped);
+    if (!table_->is_whole()) return;
+    table_->opened_->blocks.Request(planned_.block, 0, row_prefix, settings_.overlapped);
   } else {
     Request(row_prefix, row_prefix);
   }
@@ -151,7 +192,7 @@ void SSTableCursor::Seek(std::string_view target) {
   bool reads_window = false;
   if (settings_.first_request > 0 && !has_requested_) {
     // No other source has its first blocks to read at the same time.
-    reads_window = table_->is_open() && table_->blocks_->ReadsWindows();
+    reads_window = table_->is_open() && table_->opened_->blocks.ReadsWindows();
     if (!reads_window) Request(target);
     has_requested_ = true;
   }
@@ -161,14 +202,14 @@ void SSTableCursor::Seek(std::string_view target) {
   if (shift_ != 0) [[unlikely]]
     target = InFile(target);
   ahead_.requested_end = std::exchange(requested_end_, 0);
-  const size_t block = requested != kNoBlock ? requested : table_->index_.Find(target);
-  if (reads_window && block < table_->index_.size()) ahead_.expected = FirstRequest(block);
+  const size_t block = requested != kNoBlock ? requested : Find(target);
+  if (reads_window && block < table_->blocks()) ahead_.expected = FirstRequest(block);
   SeekIn(block, target);
 }
 
 void SSTableCursor::SeekIn(size_t block, std::string_view target) {
-  if (block == table_->index_.size() || IsBehindRow(block)) return;
-  table_->blocks_->Prefetch(block);
+  if (block == table_->blocks() || IsBehindRow(block)) return;
+  table_->opened_->blocks.Prefetch(block);
   if (!Load(block, ahead_.expected > 0 ? &ahead_ : nullptr)) return;
   SeekHere(target);
 }
@@ -177,10 +218,23 @@ inline void SSTableCursor::SeekHere(std::string_view target) {
   block_.Seek(target);
   Show();
   Prefetch(value_);
-  // According to the index, the block's last key is not before the target.
-  if (!valid_ && status_.ok() && !is_slice_) [[unlikely]] {
-    FailDamaged();
+  if (!valid_ && status_.ok()) [[unlikely]]
+    SeekBehind(target);
+}
+
+// According to the index, the last key of the block is not before the target, or was shortened.
+void SSTableCursor::SeekBehind(std::string_view target) {
+  const InIndex in = IndexOf(index_);
+  if (!in.index.IsShortened(in.block)) {
+    if (!is_slice_) FailDamaged();
+    return;
   }
+  if (index_ + 1 == table_->blocks() || IsBehindRow(index_ + 1)) return;
+  // The slice may be of another row than that in which the block ends.
+  if (is_slice_ && !in.index.KeyBeginsWith(in.block, target.substr(0, row_prefix_size_))) return;
+  if (!Load(index_ + 1)) return;
+  block_.SeekToFirst();
+  Show();
 }
 
 void SSTableCursor::SeekRow(std::string_view row_prefix) {
@@ -197,9 +251,9 @@ void SSTableCursor::SeekRow(std::string_view row_prefix) {
     requested_end_ = 0;
     Reset();
     if (!IsOpen()) return;
-    const size_t block = requested != kNoBlock ? requested : table_->index_.Find(row_prefix);
-    if (block == table_->index_.size()) return;
-    table_->blocks_->Prefetch(block);
+    const size_t block = requested != kNoBlock ? requested : Find(row_prefix);
+    if (block == table_->blocks()) return;
+    table_->opened_->blocks.Prefetch(block);
     if (!LoadForRow(block, row_prefix)) return;
     SeekHere(row_prefix);
   }
@@ -214,9 +268,9 @@ void SSTableCursor::SeekBefore(std::string_view target) {
   if (!IsOpen()) return;
   if (shift_ != 0) [[unlikely]]
     target = InFile(target);
-  const size_t block = table_->index_.Find(target);
-  if (block == table_->index_.size()) {
-    SeekToLast();
+  const size_t block = Find(target);
+  if (block == table_->blocks()) {
+    if (status_.ok()) SeekToLast();
     return;
   }
   if (!Load(block)) return;
@@ -232,7 +286,7 @@ void SSTableCursor::SeekToFirst() {
   DropSlice();
   requested_ = kNoBlock;
   Reset();
-  if (!IsOpen() || table_->index_.size() == 0 || !Load(0)) return;
+  if (!IsOpen() || table_->blocks() == 0 || !Load(0)) return;
   block_.SeekToFirst();
   Show();
 }
@@ -242,7 +296,7 @@ void SSTableCursor::SeekToLast() {
   requested_ = kNoBlock;
   Reset();
   if (!IsOpen()) return;
-  const size_t blocks = table_->index_.size();
+  const size_t blocks = table_->blocks();
   if (blocks == 0 || !Load(blocks - 1)) return;
   block_.SeekToLast();
   Show();
@@ -254,8 +308,21 @@ bool SSTableCursor::FailedBehind(std::string_view row_prefix) const {
     const std::string_view first = table_->info().smallest_key;
     return row_prefix < first && !first.starts_with(row_prefix);
   }
-  return !table_->index_.RowContinues(failed_ - 1) &&
-         table_->index_.LastKey(failed_ - 1) >= row_prefix;
+  if (RowContinues(failed_ - 1)) return false;
+  std::string before;
+  bool is_shortened;
+  if (HasIndexOf(failed_ - 1)) {
+    const InIndex in = IndexOf(failed_ - 1);
+    before = in.index.KeyOf(in.block);
+    is_shortened = in.index.IsShortened(in.block);
+  } else {  // the last block of another part
+    const IndexRoot& root = table_->parts_->root();
+    const size_t part = root.PartOf(failed_ - 1);
+    before = root.KeyOf(part);
+    is_shortened = root[part].is_shortened;
+  }
+  // A shortened key that begins with the row may be behind its block, and the failed one begin so.
+  return before >= row_prefix && !(is_shortened && before.starts_with(row_prefix));
 }
 
 // When sources are merged, others are often read before this value: the prefetch ends meanwhile. If
@@ -288,13 +355,13 @@ void SSTableCursor::Next() {
     return;
   }
   valid_ = false;
-  if (index_ + 1 == table_->index_.size()) return;
+  if (index_ + 1 == table_->blocks()) return;
   if (!Load(index_ + 1, settings_.read_ahead ? &ahead_ : nullptr)) return;
   block_.SeekToFirst();
   Show();
   if (!settings_.read_ahead) return;
   ReadAhead();
-  if (index_ + 1 < table_->index_.size()) table_->blocks_->Prefetch(index_ + 1);
+  if (index_ + 1 < table_->blocks()) table_->opened_->blocks.Prefetch(index_ + 1);
 }
 
 }  // namespace bigtable

@@ -1,8 +1,9 @@
 // A position in an SSTable. One thread at a time. It is cheap to create, needs no heap as long as
 // keys are short, and may be used for any number of seeks.
 //
-// * A Seek reads at most one data block, because the index has the last key of each. A SeekBefore
-//   may read two. SeekRow and the calls of Next after it read only the blocks of the row.
+// * A Seek reads at most one data block, because the index has the last key of each; where it has
+//   shortened that key, it may read two, as a SeekBefore may. SeekRow and the calls of Next after
+//   it read only the blocks of the row, but for that.
 // * value_owner() is the block if the value is in a block of the block cache or of the cursor; it
 //   is null if the value is in the mapped file or in an in-memory table, which live as long as the
 //   SSTable.
@@ -14,11 +15,15 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/macros.h"
+#include "absl/status/status.h"
+
 #include "base/entry_cursor.h"
 #include "base/ref_counted.h"
 #include "blocks/block_cursor.h"
 #include "blocks/read_settings.h"
 #include "cache/block.h"
+#include "sstable/file_parts.h"
 #include "sstable/sstable.h"
 
 namespace bigtable {
@@ -39,7 +44,7 @@ class SSTableCursor final : public EntryCursor {
   void PlanRow(RowIndex::Location location) {
     planned_ = location;
     has_plan_ = true;
-    table_->blocks_->Prefetch(location.block);
+    table_->opened_->blocks.Prefetch(location.block);
   }
   // Like Seek, for the prefix of a row, in the planned block if there is one. Afterwards the cursor
   // is limited to that row: after its end, or if the row is not in the table, the cursor may be
@@ -69,6 +74,38 @@ class SSTableCursor final : public EntryCursor {
   bool Load(size_t block, BlockReader::ReadAhead* ahead = nullptr, RowInBlock* row = nullptr);
   // The same, for the row to which the cursor is going to be limited.
   bool LoadForRow(size_t block, std::string_view row_prefix);
+  // The block in which a seek finds the target; table_->blocks() if there is none, or after an
+  // error.
+  size_t Find(std::string_view target) {
+    if (table_->parts_ == nullptr) [[likely]]
+      return table_->opened_->index.Find(target);
+    return FindInParts(target);
+  }
+  [[gnu::cold, gnu::noinline]] size_t FindInParts(std::string_view target);
+  // Of a table whose index is in parts: makes part_ that of the block, and reads the block.
+  bool LoadPart(size_t part);
+  absl::Status ReadInParts(size_t block, std::string_view* bytes);
+  // The index that has a block, and the number of the block in it. Requires HasIndexOf.
+  struct InIndex {
+    const BlockIndex& index;
+    size_t block;
+  };
+  bool HasIndexOf(size_t block) const {
+    return table_->parts_ == nullptr || (part_ && part_->Has(block));
+  }
+  InIndex IndexOf(size_t block) const {
+    if (table_->parts_ == nullptr) [[likely]]
+      return {table_->opened_->index, block};
+    ABSL_ASSERT(HasIndexOf(block) && "the part was loaded");
+    return {part_->index(), block - part_->first_block()};
+  }
+  // BlockIndex::RowContinues. True also where it is not known: in the middle of another part.
+  bool RowContinues(size_t block) const {
+    if (!HasIndexOf(block)) return RowContinuesInParts(block);
+    const InIndex in = IndexOf(block);
+    return in.index.RowContinues(in.block);
+  }
+  [[gnu::cold, gnu::noinline]] bool RowContinuesInParts(size_t block) const;
   // Before a move to an entry that may be of another row.
   void DropSlice() {
     if (is_slice_) [[unlikely]]
@@ -81,8 +118,11 @@ class SSTableCursor final : public EntryCursor {
   uint64_t FirstRequest(size_t block) const;
   // Seek in a block that the index has named, or in none.
   void SeekIn(size_t block, std::string_view target);
-  // In block_, which has an entry at or after the target unless it is a slice.
+  // In block_, which has an entry at or after the target, or is followed by it, unless it is a
+  // slice.
   void SeekHere(std::string_view target);
+  // For a target behind the last entry of the block that the index has named.
+  [[gnu::cold, gnu::noinline]] void SeekBehind(std::string_view target);
   // Returns the position of block_, or fails if that met a damaged block.
   void Show();
   void ReadAhead() const;
@@ -109,6 +149,7 @@ class SSTableCursor final : public EntryCursor {
   bool has_requested_ = false;   // ReadSettings::first_request
   size_t row_prefix_size_ = 0;   // of the row to which the cursor is limited; 0: not limited
   size_t row_block_ = 0;         // the block in which this row begins
+  Ref<IndexPart> part_;          // of an index in parts: that of the block, or null
   Ref<Block> owner_;             // of the block's bytes; null if they live as long as the table
   BlockCursor block_;
   std::string shifted_;  // see ShiftKey and InFile

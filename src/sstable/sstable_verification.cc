@@ -47,8 +47,9 @@ absl::Status VerifySSTable(FileSystem* file_system, const std::string& path,
   const auto budget = std::make_shared<MemoryBudget>(MemoryBudget::kMinimum);
   BT_ASSIGN_OR_RETURN(
       const Ref<SSTable> table,
-      SSTable::Open(file_system, path, expected,
-                    {.read_mode = FileSystem::ReadMode::kPositional, .budget = budget}));
+      SSTable::Open(
+          file_system, path, expected,
+          {.read_mode = FileSystem::ReadMode::kPositional, .budget = budget, .whole = true}));
   return VerifyEntries(*table);
 }
 

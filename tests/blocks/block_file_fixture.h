@@ -146,7 +146,7 @@ class BlockFileFixture : public testing::Test {
   // Adds a stored block, sound but as the test wants it.
   void AddStored(std::string_view stored, BlockEncoding encoding) {
     std::string size;
-    AppendVarint64(&size, 2 * stored.size());
+    AppendVarint64(&size, 4 * stored.size());
     size_t shared;
     std::string key(8, '\0');
     for (size_t k = 0; k < 8; ++k) key[k] = static_cast<char>(blocks_ >> (8 * (7 - k)));
@@ -192,7 +192,7 @@ class BlockFileFixture : public testing::Test {
                     .largest_block = largest_block_,
                     .dictionary = {data_size, dictionary_.size()},
                     .dictionary_size = dictionary_.size()},
-        &index_, budget_.get());
+        budget_.get());
   }
   // Back to before the first block was added.
   void Clear() {
@@ -203,6 +203,7 @@ class BlockFileFixture : public testing::Test {
     largest_block_ = 0;
     is_compressed_ = false;
   }
+  BlockHandle At(size_t i) const { return index_.handle(i); }
   // The stored bytes of a block.
   char* Stored(size_t i) { return bytes_.data() + index_.handle(i).offset; }
   uint64_t used(MemoryBudget::Use use) const { return budget_->used(use); }

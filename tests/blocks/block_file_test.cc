@@ -22,7 +22,7 @@ class BlockFileTest : public BlockFileFixture {
  protected:
   absl::Status Read(size_t i) {
     Ref<Block> owner;
-    BT_RETURN_IF_ERROR(file_->Read(i, nullptr, &owner));
+    BT_RETURN_IF_ERROR(file_->Read(At(i), nullptr, &owner));
     content_ = owner->data();
     return absl::OkStatus();
   }
@@ -44,10 +44,10 @@ TEST_F(BlockFileTest, BlocksOfEachEncodingAreReadByPositionAndDecoded) {
   ASSERT_OK(Read(3));
   EXPECT_EQ(content_, Random(1).Bytes(1000));
   EXPECT_EQ(events_.reads, 4 + 1) << "and the dictionary once";
-  EXPECT_TRUE(file_->IsRaw(0, Stored(0)));
-  EXPECT_FALSE(file_->IsRaw(1, Stored(1)));
-  EXPECT_FALSE(file_->IsRaw(2, Stored(2)));
-  EXPECT_TRUE(file_->IsRaw(3, Stored(3)));
+  EXPECT_TRUE(file_->IsRaw(At(0), Stored(0)));
+  EXPECT_FALSE(file_->IsRaw(At(1), Stored(1)));
+  EXPECT_FALSE(file_->IsRaw(At(2), Stored(2)));
+  EXPECT_TRUE(file_->IsRaw(At(3), Stored(3)));
 }
 
 TEST_F(BlockFileTest, ABlockHasMemoryOfItsOwn) {
@@ -55,8 +55,8 @@ TEST_F(BlockFileTest, ABlockHasMemoryOfItsOwn) {
   Open();
   Ref<Block> first;
   Ref<Block> second;
-  ASSERT_OK(file_->Read(0, nullptr, &first));
-  ASSERT_OK(file_->Read(1, nullptr, &second));
+  ASSERT_OK(file_->Read(At(0), nullptr, &first));
+  ASSERT_OK(file_->Read(At(1), nullptr, &second));
   EXPECT_EQ(first->data(), Content(0)) << "not the thread's buffer";
   EXPECT_EQ(second->data(), Content(1));
   EXPECT_GE(first->charge(), first->data().size());
@@ -65,9 +65,9 @@ TEST_F(BlockFileTest, ABlockHasMemoryOfItsOwn) {
 TEST_F(BlockFileTest, AChangedBitIsFoundInEachByteOfABlockAndItsTrailer) {
   AddBlocks(3, Compression::kZstd);
   Open();
-  for (size_t k = 0; k < file_->StoredSize(1); ++k) {
+  for (size_t k = 0; k < StoredSize(At(1)); ++k) {
     Stored(1)[k] ^= 4;
-    EXPECT_STATUS(kDataLoss, " has a wrong checksum", file_->Verify(1, Stored(1)));
+    EXPECT_STATUS(kDataLoss, " has a wrong checksum", file_->Verify(At(1), Stored(1)));
     EXPECT_STATUS(kDataLoss, "has a wrong checksum", Read(1));
     Stored(1)[k] ^= 4;
   }
@@ -79,8 +79,8 @@ TEST_F(BlockFileTest, ABlockFromAnotherPlaceDoesNotVerify) {
   AddBlock(Content(0), Compression::kNone);
   AddBlock(Content(1), Compression::kNone);
   Open();
-  EXPECT_OK(file_->Verify(0, Stored(0)));
-  EXPECT_STATUS(kDataLoss, "t: the block at offset 1009 ", file_->Verify(1, Stored(0)));
+  EXPECT_OK(file_->Verify(At(0), Stored(0)));
+  EXPECT_STATUS(kDataLoss, "t: the block at offset 1009 ", file_->Verify(At(1), Stored(0)));
 }
 
 TEST_F(BlockFileTest, ADecodedSizeThatCannotBeIsRefusedBeforeMemoryIsAllocated) {

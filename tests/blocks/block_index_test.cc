@@ -28,7 +28,7 @@ std::string IndexBlock(const std::vector<uint64_t>& sizes) {
   BlockBuilder builder;
   for (size_t i = 0; i < sizes.size(); ++i) {
     std::string size;
-    AppendVarint64(&size, sizes[i] * 2);
+    AppendVarint64(&size, sizes[i] * 4);
     size_t shared;
     EXPECT_TRUE(builder.Add(KeyOf(i), size, &shared));
   }
@@ -55,10 +55,10 @@ void CheckHandles(const std::vector<uint64_t>& sizes) {
     ASSERT_EQ(handle.size, sizes[i]) << "block " << i << " of " << sizes.size();
     ASSERT_EQ(index.Find(KeyOf(i)), i);
     ASSERT_EQ(index.Find(KeyOf(i) + "0"), i + 1);
-    ASSERT_EQ(index.LastKey(i), KeyOf(i));
+    ASSERT_EQ(index.KeyOf(i), KeyOf(i));
     for (size_t size = 0; size <= KeyOf(i).size(); ++size) {
-      ASSERT_TRUE(index.LastKeyBeginsWith(i, KeyOf(i).substr(0, size)));
-      ASSERT_FALSE(index.LastKeyBeginsWith(i, KeyOf(i).substr(0, size) + "x"));
+      ASSERT_TRUE(index.KeyBeginsWith(i, KeyOf(i).substr(0, size)));
+      ASSERT_FALSE(index.KeyBeginsWith(i, KeyOf(i).substr(0, size) + "x"));
     }
     offset += sizes[i] + kBlockTrailerSize;
   }
@@ -121,7 +121,7 @@ TEST(BlockIndexTest, BlocksMustBeAllOfTheDataAfterAWrapToo) {
 
 TEST(BlockIndexTest, ASizeThatIsTooLargeForAnyFileIsDamage) {
   for (const uint64_t size :
-       {UINT64_MAX / 2, UINT64_MAX / 2 - kBlockTrailerSize + 1, uint64_t{1} << 62}) {
+       {UINT64_MAX / 4, UINT64_MAX / 4 - kBlockTrailerSize + 1, uint64_t{1} << 61}) {
     EXPECT_STATUS(kDataLoss, "block 1",
                   BlockIndex::Load(IndexBlock({100, size, 100}), DataSize({100, 100, 100})));
   }
@@ -133,7 +133,7 @@ TEST(BlockIndexTest, RecordsWhichRowsContinueInTheNextBlock) {
   const auto continues = [](size_t block) { return block == 1 || block == 64 || block == 65; };
   for (size_t i = 0; i < sizes.size(); ++i) {
     std::string number;
-    AppendVarint64(&number, sizes[i] * 2 + (i > 0 && continues(i - 1) ? 1 : 0));
+    AppendVarint64(&number, sizes[i] * 4 + (continues(i) ? 1 : 0));
     size_t shared;
     ASSERT_TRUE(builder.Add(KeyOf(i), number, &shared));
   }
@@ -143,15 +143,17 @@ TEST(BlockIndexTest, RecordsWhichRowsContinueInTheNextBlock) {
   for (size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(index.RowContinues(i), continues(i)) << i;
 }
 
-TEST(BlockIndexTest, TheFirstBlockContinuesNoRow) {
+TEST(BlockIndexTest, TheLastBlockContinuesInNoOther) {
   BlockBuilder builder;
   std::string number;
-  AppendVarint64(&number, 100 * 2 + 1);
+  AppendVarint64(&number, 100 * 4 + 1);
   size_t shared;
   ASSERT_TRUE(builder.Add(KeyOf(0), number, &shared));
   std::string block;
   builder.FinishTo(&block);
-  EXPECT_STATUS(kDataLoss, "block 0", BlockIndex::Load(block, DataSize({100})));
+  EXPECT_STATUS(kDataLoss, "the last block", BlockIndex::Load(block, DataSize({100})));
+  ASSERT_OK_AND_ASSIGN(const BlockIndex part, BlockIndex::LoadPart(block, 0, DataSize({100})));
+  EXPECT_TRUE(part.RowContinues(0)) << "in the next part";
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class BlockResidencyTest : public BlockFileFixture {
   void Open(size_t blocks) {
     AddBlocks(blocks, Compression::kNone);
     BlockFileFixture::Open(/*is_mapped=*/true);
-    residency_.emplace(file_.get(), &pages_);
+    residency_.emplace(file_.get(), &index_, &pages_);
   }
   absl::Status BringIn(size_t i, bool was_touched = false,
                        BlockResidency::ReadAhead* ahead = nullptr) {
@@ -88,7 +88,7 @@ TEST_F(BlockResidencyTest, InANewEpochABlockIsQueriedAgainAndPopulatedUnlessItWa
   ASSERT_OK(BringIn(1, /*was_touched=*/false));
   EXPECT_EQ(events_.queries, 1);
   EXPECT_EQ(events_.populations, 1);
-  EXPECT_EQ(events_.last_length, file_->StoredSize(1)) << "memory is not plentiful";
+  EXPECT_EQ(events_.last_length, StoredSize(At(1))) << "memory is not plentiful";
 }
 
 TEST_F(BlockResidencyTest, WhereMemoryIsNotPlentifulAMissingBlockOfARowIsReadPastIt) {
@@ -107,7 +107,7 @@ TEST_F(BlockResidencyTest, AMissingBlockOfAScanIsReadAloneIntoTheMapping) {
   EXPECT_EQ(way_, Way::kMapping);
   EXPECT_EQ(events_.requests, 1);
   EXPECT_EQ(events_.populations, 1);
-  EXPECT_EQ(events_.last_length, file_->StoredSize(7));
+  EXPECT_EQ(events_.last_length, StoredSize(At(7)));
 }
 
 TEST_F(BlockResidencyTest, WhileMemoryIsPlentifulABlockOfARowIsReadWithThoseAroundIt) {
@@ -124,7 +124,7 @@ TEST_F(BlockResidencyTest, ABlockThatWasReadPastTheMemoryLatelyIsReadIntoTheMapp
   EXPECT_EQ(WayForRow(10), Way::kMapping) << "in the same round";
   EXPECT_EQ(events_.requests, 1);
   EXPECT_EQ(events_.populations, 1);
-  EXPECT_EQ(events_.last_length, file_->StoredSize(10));
+  EXPECT_EQ(events_.last_length, StoredSize(At(10)));
   EndRound();
   EXPECT_EQ(WayForRow(20), Way::kMapping) << "in the round before";
   EndRound();
@@ -223,11 +223,11 @@ TEST_F(BlockResidencyTest, AnErrorOfARangeIsNotAnErrorOfTheBlock) {
   };
   ASSERT_OK(BringIn(50));
   EXPECT_EQ(accesses, 2);
-  EXPECT_EQ(events_.last_length, file_->StoredSize(50)) << "alone";
+  EXPECT_EQ(events_.last_length, StoredSize(At(50))) << "alone";
   BlockResidency::ReadAhead ahead;
   ASSERT_OK(BringIn(51, false, &ahead));
   EXPECT_EQ(accesses, 4);
-  EXPECT_EQ(events_.last_length, file_->StoredSize(51));
+  EXPECT_EQ(events_.last_length, StoredSize(At(51)));
 }
 
 TEST_F(BlockResidencyTest, AnErrorOfTheBlockIsReturnedAndNotRemembered) {

@@ -29,7 +29,7 @@ class CachedBlocksTest : public BlockFileFixture {
     blocks_.emplace(file_.get(), budget_.get());
   }
   absl::Status Read(size_t i, const ReadSettings& settings = {}) {
-    return blocks_->Read(i, settings, &block_, &owner_, &origin_);
+    return blocks_->Read(At(i), settings, &block_, &owner_, &origin_);
   }
   uint64_t cached() const { return used(MemoryBudget::Use::kBlockCache); }
 
@@ -91,27 +91,27 @@ TEST_F(CachedBlocksTest, ItsBlocksLeaveTheCacheWithItAndThoseOfOthersStay) {
   AddBlocks(3, Compression::kNone);
   Open();
   CachedBlocks other(file_.get(), budget_.get());
-  ASSERT_OK(other.Read(0, {}, &block_, &owner_, &origin_));
-  EXPECT_FALSE(blocks_->Find(0)) << "each has an id of its own";
+  ASSERT_OK(other.Read(At(0), {}, &block_, &owner_, &origin_));
+  EXPECT_FALSE(blocks_->Find(At(0))) << "each has an id of its own";
   const uint64_t before = cached();
   for (size_t i = 0; i < 3; ++i) ASSERT_OK(Read(i));
   const Ref<Block> kept = owner_;
   EXPECT_GT(cached(), before);
   blocks_.reset();
   EXPECT_EQ(cached(), before);
-  EXPECT_TRUE(other.Find(0));
+  EXPECT_TRUE(other.Find(At(0)));
   EXPECT_EQ(kept->data(), Content(2));
 }
 
 TEST_F(CachedBlocksTest, ABlockThatWasReadInAnotherWayIsFoundAfterItWasAdded) {
   AddBlocks(2, Compression::kZstd);
   Open();
-  ASSERT_OK(file_->Decode(1, Stored(1), nullptr, &owner_));
-  blocks_->Add(1, {.fill_cache = false}, owner_);
-  EXPECT_FALSE(blocks_->Find(1));
-  blocks_->Add(1, {}, owner_);
-  EXPECT_EQ(blocks_->Find(1).get(), owner_.get());
-  EXPECT_FALSE(blocks_->Find(0));
+  ASSERT_OK(file_->Decode(At(1), Stored(1), nullptr, &owner_));
+  blocks_->Add(At(1), {.fill_cache = false}, owner_);
+  EXPECT_FALSE(blocks_->Find(At(1)));
+  blocks_->Add(At(1), {}, owner_);
+  EXPECT_EQ(blocks_->Find(At(1)).get(), owner_.get());
+  EXPECT_FALSE(blocks_->Find(At(0)));
 }
 
 }  // namespace

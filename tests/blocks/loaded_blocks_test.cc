@@ -27,7 +27,7 @@ class LoadedBlocksTest : public BlockFileFixture {
  protected:
   void Open() {
     BlockFileFixture::Open();
-    blocks_.emplace(file_.get(), budget_.get());
+    blocks_.emplace(file_.get(), &index_, budget_.get());
   }
   absl::Status Read(size_t i, const ReadSettings& settings = {}) {
     owner_ = MakeRef<Block>(std::string_view("of a read before"));

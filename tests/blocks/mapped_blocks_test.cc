@@ -43,7 +43,8 @@ class MappedBlocksTest : public BlockFileFixture {
   void Open() {
     BlockFileFixture::Open(/*is_mapped=*/true);
     if (file_->is_compressed()) cache_.emplace(file_.get(), budget_.get());
-    blocks_.emplace(file_.get(), cache_.has_value() ? &*cache_ : nullptr, budget_.get(), &pages_);
+    blocks_.emplace(file_.get(), &index_, cache_.has_value() ? &*cache_ : nullptr, budget_.get(),
+                    &pages_);
   }
   absl::Status Read(size_t i, const ReadSettings& settings = {}, RowInBlock* row = nullptr) {
     owner_ = MakeRef<Block>(std::string_view("of a read before"));
@@ -193,7 +194,7 @@ TEST_F(MappedBlocksTest, ARowThatIsNotInMemoryIsReadUncachedAndItsSliceIsKept) {
     EXPECT_EQ(block_.data(), owner_->data().data());
     EXPECT_NE(origin_, BlockOrigin::kCacheHit);
     EXPECT_EQ(events_.uncached_reads, 1);
-    EXPECT_EQ(events_.last_length, file_->StoredSize(5));
+    EXPECT_EQ(events_.last_length, StoredSize(At(5)));
     EXPECT_EQ(events_.populations + events_.requests + events_.reads, 0);
     EXPECT_FALSE(blocks_->ReadInPlace(5, &block_));
     const uint64_t cached = used(MemoryBudget::Use::kBlockCache);

@@ -45,11 +45,11 @@ class OverlappedReadsTest : public BlockFileFixture {
     Open(/*is_mapped=*/true);
   }
   std::string_view Stored(size_t i) const {
-    return std::string_view(bytes_).substr(index_.handle(i).offset, file_->StoredSize(i));
+    return std::string_view(bytes_).substr(index_.handle(i).offset, StoredSize(At(i)));
   }
   // What Take returns is the block, or nothing if its read may fail.
   bool TakesIt(OverlappedReads* reads, size_t i) {
-    const char* const stored = reads->Take(*file_, i);
+    const char* const stored = reads->Take(*file_, At(i));
     if (stored == nullptr) return false;
     EXPECT_TRUE(std::string_view(stored, Stored(i).size()) == Stored(i)) << i;
     return true;
@@ -60,8 +60,8 @@ class OverlappedReadsTest : public BlockFileFixture {
 TEST_F(OverlappedReadsTest, ABlockThatWasNotBegunIsNotThere) {
   Queues queues(8);
   OverlappedReads reads(&queues, budget_);
-  EXPECT_FALSE(reads.Has(*file_, 3));
-  EXPECT_EQ(reads.Take(*file_, 3), nullptr);
+  EXPECT_FALSE(reads.Has(*file_, At(3)));
+  EXPECT_EQ(reads.Take(*file_, At(3)), nullptr);
   EXPECT_EQ(queues.queues, 0u) << "a call that finds all in memory needs no queue";
 }
 
@@ -74,11 +74,11 @@ TEST_F(OverlappedReadsTest, BlocksAreTakenInAnyOrderRandom) {
     for (int step = 0; step < 2000; ++step) {
       const size_t i = random.Below(kBlocks);
       if (random.OneIn(2)) {
-        if (!reads.Has(*file_, i)) (void)reads.Begin(*file_, i);
-      } else if (reads.Has(*file_, i)) {
+        if (!reads.Has(*file_, At(i))) (void)reads.Begin(*file_, At(i));
+      } else if (reads.Has(*file_, At(i))) {
         taken += TakesIt(&reads, i) ? 1 : 0;
       } else {
-        EXPECT_EQ(reads.Take(*file_, i), nullptr);
+        EXPECT_EQ(reads.Take(*file_, At(i)), nullptr);
       }
       if (random.OneIn(5)) reads.Submit();
     }
@@ -90,8 +90,8 @@ TEST_F(OverlappedReadsTest, BlocksAreTakenInAnyOrderRandom) {
 TEST_F(OverlappedReadsTest, ABlockIsReadOnceForSeveralRows) {
   Queues queues(8);
   OverlappedReads reads(&queues, budget_);
-  ASSERT_TRUE(reads.Begin(*file_, 5));
-  EXPECT_TRUE(reads.Has(*file_, 5));
+  ASSERT_TRUE(reads.Begin(*file_, At(5)));
+  EXPECT_TRUE(reads.Has(*file_, At(5)));
   EXPECT_EQ(TakesIt(&reads, 5), TakesIt(&reads, 5));
   EXPECT_EQ(events_.begun_reads, 1u);
 }
@@ -99,14 +99,14 @@ TEST_F(OverlappedReadsTest, ABlockIsReadOnceForSeveralRows) {
 TEST_F(OverlappedReadsTest, BlocksThatAreNeverTakenDoNotBlockTheOthers) {
   Queues queues(4);
   OverlappedReads reads(&queues, budget_);
-  for (size_t i = 0; i < 4; ++i) ASSERT_TRUE(reads.Begin(*file_, i));
-  EXPECT_FALSE(reads.Begin(*file_, 4)) << "all are under way";
+  for (size_t i = 0; i < 4; ++i) ASSERT_TRUE(reads.Begin(*file_, At(i)));
+  EXPECT_FALSE(reads.Begin(*file_, At(4))) << "all are under way";
   size_t begun = 0;
   for (size_t i = 5; i < kBlocks; ++i) {
-    (void)reads.Take(*file_, 0);
-    if (reads.Begin(*file_, i)) {
+    (void)reads.Take(*file_, At(0));
+    if (reads.Begin(*file_, At(i))) {
       ++begun;
-      (void)reads.Take(*file_, i);
+      (void)reads.Take(*file_, At(i));
     }
   }
   EXPECT_GT(begun, kBlocks / 2);
@@ -115,8 +115,8 @@ TEST_F(OverlappedReadsTest, BlocksThatAreNeverTakenDoNotBlockTheOthers) {
 TEST_F(OverlappedReadsTest, WithoutAQueueNothingIsBegun) {
   Queues queues(0);
   OverlappedReads reads(&queues, budget_);
-  EXPECT_FALSE(reads.Begin(*file_, 0));
-  EXPECT_FALSE(reads.Begin(*file_, 1));
+  EXPECT_FALSE(reads.Begin(*file_, At(0)));
+  EXPECT_FALSE(reads.Begin(*file_, At(1)));
   EXPECT_EQ(queues.queues, 1u) << "it is asked for once";
 }
 
@@ -127,11 +127,11 @@ TEST_F(OverlappedReadsTest, ItsMemoryIsChargedAndBoundByTheBudget) {
   size_t begun = 0;
   {
     OverlappedReads reads(&queues, small);
-    while (begun < kBlocks && reads.Begin(*file_, begun)) ++begun;
-    EXPECT_GE(charged(), begun * file_->StoredSize(0));
+    while (begun < kBlocks && reads.Begin(*file_, At(begun))) ++begun;
+    EXPECT_GE(charged(), begun * StoredSize(At(0)));
     EXPECT_LE(charged(), small->limit() / 8);
     OverlappedReads another(&queues, small);
-    EXPECT_FALSE(another.Begin(*file_, 0)) << "all calls together have the part";
+    EXPECT_FALSE(another.Begin(*file_, At(0))) << "all calls together have the part";
   }
   EXPECT_GT(begun, 2u);
   EXPECT_LT(begun, kBlocks);
@@ -141,14 +141,14 @@ TEST_F(OverlappedReadsTest, ItsMemoryIsChargedAndBoundByTheBudget) {
 TEST_F(OverlappedReadsTest, AnotherFileInTheSamePlaceHasOtherBlocks) {
   Queues queues(8);
   OverlappedReads reads(&queues, budget_);
-  ASSERT_TRUE(reads.Begin(*file_, 0));
+  ASSERT_TRUE(reads.Begin(*file_, At(0)));
   const BlockFile* const before = file_.get();
   Clear();
   AddBlock(Content(30), Compression::kNone);
   Open(/*is_mapped=*/true);
   if (file_.get() != before) GTEST_SKIP() << "it is in another place";
-  EXPECT_FALSE(reads.Has(*file_, 0));
-  EXPECT_EQ(reads.Take(*file_, 0), nullptr);
+  EXPECT_FALSE(reads.Has(*file_, At(0)));
+  EXPECT_EQ(reads.Take(*file_, At(0)), nullptr);
 }
 
 }  // namespace

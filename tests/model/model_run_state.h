@@ -28,7 +28,9 @@
 #include "support/model_quotas.h"
 #include "support/random.h"
 #include "support/scoped_empty_rows.h"
+#include "support/scoped_index_sizes.h"
 #include "support/scoped_lesson.h"
+#include "support/scoped_shortcuts.h"
 #include "support/tally.h"
 #include "support/test_clock.h"
 
@@ -51,7 +53,12 @@ class ModelRunState {
   };
 
   explicit ModelRunState(const ModelPlan& plan)
-      : plan_(plan), lesson_(1 + plan.seed % 16), empty_rows_(ScopedEmptyRows::OfSeed(plan.seed)) {}
+      : plan_(plan),
+        lesson_(1 + plan.seed % 16),
+        empty_rows_(ScopedEmptyRows::OfSeed(plan.seed)),
+        index_sizes_(plan.seed),
+        shortcuts_(shortcuts_off |
+                   (plan.seed % 4 == 0 ? ScopedShortcuts::Bit(Shortcut::kWholeIndex) : 0)) {}
   ~ModelRunState() {
     Tally("operations", operations_);
     Tally("reads", reads_);
@@ -105,6 +112,8 @@ class ModelRunState {
   const ModelPlan& plan_;
   const ScopedLesson lesson_;
   const ScopedEmptyRows empty_rows_;  // after few rows
+  const ScopedIndexSizes index_sizes_;
+  const ScopedShortcuts shortcuts_;  // some runs have files in parts
   // Not zero: a new table may have used the first instant of time itself.
   static constexpr int64_t kFirstMicros = 10;
   TestClock clock_{kFirstMicros};

@@ -34,6 +34,7 @@
 #include "support/model_write.h"
 #include "support/random.h"
 #include "support/scoped_empty_rows.h"
+#include "support/scoped_index_sizes.h"
 #include "support/scoped_lesson.h"
 #include "support/scoped_shortcuts.h"
 #include "support/tally.h"
@@ -51,7 +52,8 @@ class WaysDatabase {
         words_(random_),
         shortcuts_(0),
         lesson_(1 + seed % 16),
-        empty_rows_(ScopedEmptyRows::OfSeed(seed)) {
+        empty_rows_(ScopedEmptyRows::OfSeed(seed)),
+        index_sizes_(seed) {
     by_message_ = random_.OneIn(4);
     if (!Open()) return;
     TableSchema schema = RandomWaysSchema(random_);
@@ -414,6 +416,7 @@ class WaysDatabase {
   const ScopedShortcuts shortcuts_;
   const ScopedLesson lesson_;
   const ScopedEmptyRows empty_rows_;  // after few rows
+  const ScopedIndexSizes index_sizes_;
   bool by_message_ = false;
   std::unique_ptr<FaultyNetwork> network_;
   std::unique_ptr<Database> database_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,20 +25,22 @@
 #include "sstable/properties.h"
 #include "sstable/sstable_builder.h"
 #include "support/expect_status.h"
+#include "support/scoped_index_sizes.h"
 
 namespace bigtable {
 namespace {
 
 constexpr const char* kFile = "/f.sst";
 
-class SSTableSalvageTest : public testing::TestWithParam<Compression> {
+// The keys of the index are shortened if they are longer than the second parameter.
+class SSTableSalvageTest : public testing::TestWithParam<std::tuple<Compression, size_t>> {
  protected:
   using Entries = std::map<std::string, std::string>;
 
   void SetUp() override {
     LocalityGroup group;
     group.block_size = 1 << 10;
-    group.compression = GetParam();
+    group.compression = std::get<0>(GetParam());
     auto file = files_.NewWritableFile(kFile).value();
     SSTableBuilder builder(std::move(file), kFile, 7, group);
     builder.SetOwner({5, "web", 2, "second"});
@@ -93,6 +96,7 @@ class SSTableSalvageTest : public testing::TestWithParam<Compression> {
     for (const auto& [key, _] : found_) EXPECT_TRUE(entries_.contains(key));
   }
 
+  const ScopedIndexSizes sizes_{std::get<1>(GetParam()), 200};
   InMemoryFileSystem files_;
   Entries entries_, found_;
   SSTableInfo info_;
@@ -161,7 +165,8 @@ TEST_P(SSTableSalvageTest, OfAFileThatIsCutTheBeginningIsLeft) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SSTableSalvageTest,
-                         testing::Values(Compression::kNone, Compression::kZstd));
+                         testing::Combine(testing::Values(Compression::kNone, Compression::kZstd),
+                                          testing::Values(kWholeKey, size_t{6})));
 
 }  // namespace
 }  // namespace bigtable

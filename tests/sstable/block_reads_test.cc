@@ -13,6 +13,7 @@
 #include "blocks/block_index.h"
 #include "blocks/block_reader.h"
 #include "blocks/block_source.h"
+#include "blocks/index_writer.h"
 #include "cache/block_cache.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
@@ -63,6 +64,8 @@ class BlockReadsTest : public testing::TestWithParam<TableSetup> {
 INSTANTIATE_TEST_SUITE_P(All, BlockReadsTest, testing::ValuesIn(AllSetups(1024)),
                          [](const auto& instance) { return instance.param.name; });
 
+// And a second one where the index has shortened the key of the first, and this ends before the
+// target.
 TEST_P(BlockReadsTest, ASeekReadsAtMostOneBlock) {
   Write();
   Open();
@@ -76,7 +79,12 @@ TEST_P(BlockReadsTest, ASeekReadsAtMostOneBlock) {
     SSTableCursor cursor(table_.get(), {.fill_cache = false});
     cursor.Seek(target);
     ASSERT_OK(cursor.status());
-    ASSERT_LE(counting_.calls() - calls, 1u);
+    const auto after = entries_.lower_bound(target);
+    const bool may_be_shortened =
+        after != entries_.begin() && std::prev(after)->first.size() > kWholeKey;
+    // The next block may have its key in another part of the index.
+    const uint64_t blocks = may_be_shortened ? 2 : 1;
+    ASSERT_LE(counting_.calls() - calls, GetParam().in_parts ? 2 * blocks : blocks);
     calls = counting_.calls();
   }
 }
@@ -127,7 +135,8 @@ TEST_P(BlockReadsTest, AReadThatFailedMaySucceedLater) {
 // A system call for each block would take longer than the work it does. If a range of blocks fails,
 // blocks are requested one by one.
 TEST_P(BlockReadsTest, ManyBlocksArePopulatedAtATime) {
-  if (GetParam().in_memory || GetParam().mode != FileSystem::ReadMode::kMapped) {
+  if (GetParam().in_memory || GetParam().in_parts ||
+      GetParam().mode != FileSystem::ReadMode::kMapped) {
     GTEST_SKIP() << "for mapped tables";
   }
   Write(20'000);
@@ -209,7 +218,7 @@ TEST(BlockReaderTest, VerifiesMappedBlocksOnceOrEachTimeIfRequested) {
     std::string index_block;
     BlockBuilder builder;
     std::string size;
-    AppendVarint64(&size, (table->properties().data_size - kBlockTrailerSize) * 2);
+    AppendVarint64(&size, (table->properties().data_size - kBlockTrailerSize) * 4);
     size_t shared;
     ASSERT_TRUE(builder.Add(info.largest_key, size, &shared));
     builder.FinishTo(&index_block);

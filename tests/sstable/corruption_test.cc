@@ -12,6 +12,7 @@
 #include "sstable/footer.h"
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
+#include "sstable/sstable_verification.h"
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
 #include "support/random.h"
@@ -80,7 +81,9 @@ TEST_P(CorruptionTest, EveryFlippedByteIsDetected) {
     for (const int flip : {0x01, 0x80, 0xff}) {
       std::string damaged = bytes_;
       damaged[i] = static_cast<char>(damaged[i] ^ flip);
-      const absl::Status status = ReadChanged(damaged);
+      absl::Status status = ReadChanged(damaged);
+      // Reads do without a page of a filter that they cannot read.
+      if (status.ok()) status = VerifySSTable(&files_, std::string(kTablePath), info_);
       EXPECT_STATUS(kDataLoss, kTablePath, status) << "byte " << i << " of " << bytes_.size();
       if (HasFailure()) return;
       if (kSlow) break;

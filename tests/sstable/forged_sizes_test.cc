@@ -21,6 +21,7 @@
 #include "sstable/sstable_cursor.h"
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
+#include "support/scoped_shortcuts.h"
 #include "support/seeds.h"
 
 namespace bigtable {
@@ -61,7 +62,7 @@ class ForgedSizesTest : public testing::Test {
   std::string IndexOfBlock(uint64_t size) const {
     BlockBuilder index;
     std::string value;
-    AppendVarint64(&value, size * 2);
+    AppendVarint64(&value, size * 4);
     size_t shared;
     EXPECT_TRUE(index.Add(parts_.properties.info.largest_key, value, &shared));
     std::string bytes;
@@ -168,8 +169,18 @@ TEST_F(ForgedSizesTest, ADictionaryThatStatesMoreThanItCanHoldIsRefused) {
 }
 
 TEST_F(ForgedSizesTest, AnotherNumberOfBlocksThanInTheIndexIsRefused) {
-  parts_.properties.blocks = 1000;
-  EXPECT_STATUS(kDataLoss, "it has 1 blocks, and the file 1000", ReadAll());
+  parts_.properties.blocks = 2;
+  EXPECT_STATUS(kDataLoss, "it has 1 blocks, and the file 2", ReadAll());
+  parts_.properties.blocks = uint64_t{1} << 60;
+  EXPECT_STATUS(kDataLoss, Cat("it states ", uint64_t{1} << 60, " blocks"), ReadAll());
+}
+
+TEST_F(ForgedSizesTest, AnIndexWithoutBytesIsRefused) {
+  parts_.index.clear();
+  for (const bool whole : {true, false}) {
+    const ScopedShortcuts shortcuts(whole ? 0 : ScopedShortcuts::Bit(Shortcut::kWholeIndex));
+    EXPECT_STATUS(kDataLoss, "the index has 0 bytes", ReadAll());
+  }
 }
 
 // A file of 2^62 bytes and more, of which only the end was written, as in a sparse file.

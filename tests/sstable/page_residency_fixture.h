@@ -24,6 +24,7 @@
 #include "blocks/read_settings.h"
 #include "blocks/stored_block.h"
 #include "sstable/footer.h"
+#include "sstable/index_root.h"
 #include "sstable/sstable.h"
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
@@ -185,13 +186,25 @@ class MappedFileTest : public testing::Test {
         const Footer footer,
         Footer::Decode(std::string_view(bytes_).substr(bytes_.size() - Footer::kSize), "t",
                        bytes_.size()));
-    std::string index(bytes_, footer.index.offset, footer.index.size);
-    if (EncodingOf(bytes_.data() + footer.index.offset, footer.index.size) != BlockEncoding::kRaw) {
-      std::string decoded(properties_.index_size, '\0');
-      ASSERT_TRUE(Decompress(index, nullptr, decoded.data(), decoded.size()));
-      index = std::move(decoded);
+    const auto decoded = [&](const BlockHandle& handle) {
+      const std::string stored(bytes_, handle.offset, handle.size);
+      if (EncodingOf(bytes_.data() + handle.offset, handle.size) == BlockEncoding::kRaw)
+        return stored;
+      std::string block(DecompressedSize(stored), '\0');
+      EXPECT_TRUE(Decompress(stored, nullptr, block.data(), block.size()));
+      return block;
+    };
+    std::vector<std::string> parts;
+    if (properties_.index_parts == 0) {
+      parts.push_back(decoded(footer.index));
+    } else {
+      ASSERT_OK_AND_ASSIGN(const IndexRoot root,
+                           IndexRoot::Load(decoded(footer.index), properties_.data_size,
+                                           properties_.blocks, footer.index.offset));
+      for (size_t i = 0; i < root.size(); ++i) parts.push_back(decoded(root[i].handle));
     }
-    auto loaded = BlockIndex::Load(index, properties_.data_size);
+    auto loaded = BlockIndex::Load(std::vector<std::string_view>(parts.begin(), parts.end()),
+                                   properties_.data_size);
     ASSERT_OK(loaded);
     index_ = std::make_unique<BlockIndex>(*std::move(loaded));
     BlockSource source;

@@ -17,6 +17,7 @@
 #include "sstable_test_util.h"
 #include "support/expect_status.h"
 #include "support/random.h"
+#include "support/scoped_shortcuts.h"
 #include "support/seeds.h"
 #include "support/tally.h"
 #include "support/temp_directory.h"
@@ -87,6 +88,7 @@ TEST_P(SSTableSetupTest, CursorAgreesWithAMapRandom) {
 }
 
 TEST_P(SSTableSetupTest, ValuesStayInPlaceWhileTheirOwnerLives) {
+  const ScopedShortcutsOn shortcuts;
   InMemoryFileSystem files;
   Random random(1);
   const Entries entries = RandomEntries(&random, 3000);
@@ -102,9 +104,9 @@ TEST_P(SSTableSetupTest, ValuesStayInPlaceWhileTheirOwnerLives) {
   BudgetAccess::Cache(*budget).EraseFile(1);
   size_t i = 0;
   for (const auto& [key, value] : entries) EXPECT_EQ(seen[i++].first, value);
-  const bool in_place =
-      GetParam().in_memory || (GetParam().mode == FileSystem::ReadMode::kMapped &&
-                               GetParam().group.compression == Compression::kNone);
+  const bool in_place = GetParam().in_memory ||
+                        (!GetParam().in_parts && GetParam().mode == FileSystem::ReadMode::kMapped &&
+                         GetParam().group.compression == Compression::kNone);
   if (in_place) {
     EXPECT_FALSE(seen[0].second) << "no owner is needed";
   } else if (GetParam().mode == FileSystem::ReadMode::kPositional) {

@@ -22,6 +22,7 @@
 #include "sstable/sstable_builder.h"
 #include "sstable/sstable_info.h"
 #include "support/random.h"
+#include "support/scoped_shortcuts.h"
 
 namespace bigtable {
 
@@ -95,6 +96,7 @@ struct TableSetup {
   LocalityGroup group;
   FileSystem::ReadMode mode = FileSystem::ReadMode::kMapped;
   bool in_memory = false;
+  bool in_parts = false;  // as if the budget had no room for index and filter
 };
 
 inline std::vector<TableSetup> AllSetups(size_t block_size) {
@@ -112,10 +114,15 @@ inline std::vector<TableSetup> AllSetups(size_t block_size) {
     setups.push_back(
         {std::string(name) + "Positional", group, FileSystem::ReadMode::kPositional, false});
     setups.push_back({std::string(name) + "InMemory", group, FileSystem::ReadMode::kMapped, true});
+    setups.push_back(
+        {std::string(name) + "InParts", group, FileSystem::ReadMode::kMapped, false, true});
   }
   TableSetup with_row_index = setups.front();
   with_row_index.name = "RowIndex";
   with_row_index.group.filter = FilterKind::kRowIndex;
+  setups.push_back(with_row_index);
+  with_row_index.name = "RowIndexInParts";
+  with_row_index.in_parts = true;
   setups.push_back(with_row_index);
   return setups;
 }
@@ -123,6 +130,8 @@ inline std::vector<TableSetup> AllSetups(size_t block_size) {
 inline absl::StatusOr<Ref<SSTable>> OpenTable(
     FileSystem* file_system, const SSTableInfo& info, const TableSetup& setup,
     std::shared_ptr<MemoryBudget> budget = std::make_shared<MemoryBudget>(64 << 20)) {
+  const ScopedShortcuts shortcuts(
+      shortcuts_off | (setup.in_parts ? ScopedShortcuts::Bit(Shortcut::kWholeIndex) : 0));
   return SSTable::Open(
       file_system, std::string(kTablePath), info,
       {.read_mode = setup.mode, .budget = std::move(budget), .in_memory = setup.in_memory});

@@ -8,6 +8,7 @@
 #include "fuzz/input.h"
 #include "fuzz/target.h"
 #include "sstable/bloom_filter.h"
+#include "sstable/hashed_lines.h"
 
 namespace bigtable {
 namespace {
@@ -17,9 +18,12 @@ void FuzzRowIndex(std::string_view bytes) {
   const uint64_t bits = input.Byte();
   const size_t blocks = input.Number(2);
   const uint64_t hash = input.Number();
-  const std::string lines(input.Rest());
-  if (RowIndex::IsWellFormed(lines, bits)) {
-    const RowIndex index(lines, static_cast<int>(bits), blocks);
+  std::string bytes_of_lines(input.Rest());
+  bytes_of_lines.resize(bytes_of_lines.size() / HashedLines::kLineSize * HashedLines::kLineSize);
+  if (bytes_of_lines.empty()) return;
+  if (RowIndex::IsWellFormed(bits)) {
+    const RowIndex index(HashedLines(bytes_of_lines),
+                         RowIndex::Shape(static_cast<int>(bits), blocks));
     for (uint64_t i = 0; i < 8; ++i) {
       RowIndex::Location location;
       if (index.Find(hash * (i + 1), &location) == RowIndex::Answer::kFound) {
@@ -27,8 +31,8 @@ void FuzzRowIndex(std::string_view bytes) {
       }
     }
   }
-  if (BloomFilter::IsWellFormed(lines, bits)) {
-    const BloomFilter filter(lines, static_cast<int>(bits));
+  if (BloomFilter::IsWellFormed(bits)) {
+    const BloomFilter filter(HashedLines(bytes_of_lines), {static_cast<int>(bits)});
     for (uint64_t i = 0; i < 8; ++i) static_cast<void>(filter.MayContain(hash * (i + 1)));
   }
 }

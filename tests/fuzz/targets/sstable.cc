@@ -11,6 +11,7 @@
 #include "fuzz/input.h"
 #include "fuzz/target.h"
 #include "sstable/footer.h"
+#include "support/scoped_shortcuts.h"
 
 namespace bigtable {
 namespace {
@@ -71,11 +72,13 @@ void FuzzSSTable(std::string_view bytes) {
   InMemoryFileSystem files;
   const uint8_t form = input.Below(4);
   files.SetContents("/table", form < 2 ? std::string(input.Rest()) : Assembled(input));
-  const auto reader =
-      SSTableReader::Open("/table", {.read_mode = form % 2 == 0 ? FileSystem::ReadMode::kMapped
-                                                                : FileSystem::ReadMode::kPositional,
-                                     .file_system = &files});
-  if (reader.ok()) ReadAll(**reader);
+  const auto mode =
+      form % 2 == 0 ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;
+  for (const uint64_t off : {uint64_t{0}, ScopedShortcuts::Bit(Shortcut::kWholeIndex)}) {
+    const ScopedShortcuts shortcuts(off);
+    const auto reader = SSTableReader::Open("/table", {.read_mode = mode, .file_system = &files});
+    if (reader.ok()) ReadAll(**reader);
+  }
 }
 
 const FuzzTargetRegistration sstable_target("sstable", FuzzSSTable);
