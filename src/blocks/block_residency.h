@@ -41,6 +41,7 @@
 
 #include "blocks/block_bits.h"
 #include "blocks/block_file.h"
+#include "blocks/block_index.h"
 #include "blocks/block_window.h"
 #include "blocks/overlapped_reads.h"
 #include "blocks/page_residency.h"
