@@ -115,7 +115,7 @@ size_t SSTableProperties::memory() const {
   size_t bytes = info.smallest_key.capacity() + info.largest_key.capacity();
   if (owner.has_value()) bytes += owner->table.capacity() + owner->group.capacity();
   for (const auto& [name, counts] : families) {
-    bytes += kNode + sizeof counts + sizeof name + name.capacity();
+    bytes += kNode + sizeof counts + sizeof(std::string) + name.capacity();
   }
   return bytes;
 }

@@ -477,10 +477,10 @@ std::vector<std::string> SSTable::SampleKeys(size_t n) const {
   std::vector<std::string> keys;
   for (size_t i = 0; i < std::min(n, most); ++i) {
     const size_t at = most <= n ? i : i * most / n;
-    std::string key =
+    const std::string key =
         WithWholeRow(is_whole() ? opened_->index.KeyOf(at) : parts_->root().KeyOf(at));
     // The last one may have been shortened to what is behind the file.
-    keys.push_back(std::min(std::move(key), info_.largest_key));
+    keys.push_back(std::min(key, info_.largest_key));
   }
   return keys;
 }

@@ -9,6 +9,7 @@
 #include "base/prefetch.h"
 #include "base/sequence.h"
 #include "base/shortcuts.h"
+#include "base/status.h"
 
 namespace bigtable {
 
