@@ -152,7 +152,8 @@ TEST_F(IndexMemoryTest, AFileOfTinyRowsEndsWhereItsFilterTakesTooMuchToWrite) {
   }
   ASSERT_OK(database->Compact("t"));
   uint64_t files = 0;
-  for (const auto& [group, size] : database->Statistics().tables.at("t")) files += size.files;
+  const DatabaseStatistics statistics = database->Statistics();
+  for (const auto& [group, size] : statistics.tables.at("t")) files += size.files;
   EXPECT_GE(files, 2);
   for (int row = 0; row < kTiny; row += 997) {
     ASSERT_OK_AND_ASSIGN(const Row found, table->ReadRow(KeyOf(row)));
