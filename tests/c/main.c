@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests.h"
 
@@ -30,9 +31,16 @@ static int Run(const struct Test* test) {
     perror(directory);
     return 0;
   }
+  // What a test makes beside its directory is removed, too.
+  char own[sizeof(directory) + 8];
+  snprintf(own, sizeof(own), "%s/test", directory);
+  if (mkdir(own, 0700) != 0) {
+    perror(own);
+    return 0;
+  }
   printf("%s\n", test->name);
   fflush(stdout);
-  test->run(directory);
+  test->run(own);
   return nftw(directory, RemoveEntry, 16, FTW_DEPTH | FTW_PHYS) == 0;
 }
 
