@@ -148,8 +148,8 @@ absl::Status CheckSizes(const SectionReader& sections, const Footer& footer,
 // slots in a tablet and its versions, and the allocator's overhead for these.
 constexpr size_t kAround = 768;
 
-// Whether the budget has room for all indexes and filters that are charged: memtables and log have
-// half of it, and the cache and files that are written an eighth each.
+// Whether the budget has room for all indexes and filters that are charged. Memtables and log may
+// take half of it and more, so that a quarter is what can be promised.
 bool HasRoomForIndex(const MemoryBudget& budget) {
   return budget.used(MemoryBudget::Use::kIndexes) <= budget.limit() / 4;
 }
