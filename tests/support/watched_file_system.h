@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -32,9 +33,20 @@ class WatchedFileSystem final : public FileSystemWrapper {
   }
   // As of a file system that has none.
   void RefuseLinks() { refuses_links_ = true; }
+  // Files below the path that were created and whose names end like this; links do not count.
+  int created(std::string_view ending) const {
+    MutexLock lock(&mutex_);
+    int count = 0;
+    for (const std::string& path : created_) count += path.ends_with(ending) ? 1 : 0;
+    return count;
+  }
 
   absl::StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(std::string_view path) override {
     Look(path);
+    if (path.starts_with(path_)) {
+      MutexLock lock(&mutex_);
+      created_.emplace_back(path);
+    }
     return FileSystemWrapper::NewWritableFile(path);
   }
   absl::Status CreateDirectory(std::string_view path) override {
@@ -75,8 +87,9 @@ class WatchedFileSystem final : public FileSystemWrapper {
   }
 
   const std::string path_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::function<void()> before_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> created_ ABSL_GUARDED_BY(mutex_);
   std::atomic<bool> refuses_links_ = false;
 };
 
