@@ -59,6 +59,10 @@ struct FileSummary {
   int64_t max_timestamp = -1;
   // It has deletions of columns, families or rows: they affect cells of any age, in older files.
   bool has_wide_deletions = false;
+  // It ended because it had reached the size at which files end, or because its index and filter
+  // took as much memory as those of a file that is being written may take. If it is written again
+  // with the same options, it becomes no larger.
+  bool is_full = false;
   // The bytes of the files of the next older run whose key ranges overlap its own.
   uint64_t overlap_bytes = 0;
   // When its oldest deletion was written, or a little earlier: a file that was merged has the
@@ -107,8 +111,9 @@ struct GroupSummary {
   // A cell with a timestamp before this one is past the age limit of its family, whichever of the
   // group's families that is. The smallest number if a family has no such rule.
   int64_t expired_before = 0;
-  // The usual size of a flush.
+  // The usual size of a flush, and DatabaseOptions::target_file_size.
   uint64_t flush_size = 0;
+  uint64_t target_file_size = 0;
   // The last of `runs` is the oldest of the group.
   bool reaches_oldest = true;
 };
@@ -141,6 +146,10 @@ struct CompactionPick {
     // Merges the runs [first, first + count) into one: two or more. With `files`, only these files
     // of the runs, at least one of them not in the oldest run, and those that share a row with one
     // of them, directly or through another such file; the others stay in their runs.
+    //
+    // With count 1: joins two or more `files` of one run that are next to each other, and of which
+    // none is full. They are written again, with files that share a row with one of them, and at
+    // most one file of the output is not full. Without `rows`, and by one thread.
     kMerge,
     // Takes `files`, one or more, of run `first`, and merges them into run first + 1. Files of both
     // that share a row with them are merged with them.

@@ -63,7 +63,7 @@ struct MinorCompactionEvent {
 };
 
 enum class CompactionReason : uint8_t {
-  kMerge,  // runs, by the locality group's policy
+  kMerge,  // runs, or files of one run, by the locality group's policy
   kPush,   // a file one run down, by the policy
   kDrop,   // everything in the files had expired
   kMajor,  // Database::Compact

@@ -234,9 +234,9 @@ class BIGTABLE_EXPORT Table {
   // to outlives the read. ResourceExhausted: those that wait take more than a sixteenth of the
   // memory budget, or there is no thread.
   //
-  // With callers that have access lists or quotas, and with a scan cache, reads do not overlap, but
-  // are made by a few threads. Of a connected database, and of one that is followed or recorded,
-  // the call reads the row before it returns.
+  // Some reads do not overlap in this way: with callers, quotas or a scan cache, and of files that
+  // are not open yet or in parts. Up to 64 threads make them, one each. Of a connected database,
+  // and of one that is followed or recorded, the call reads the row before it returns.
   //
   // Cost: that of ReadRow, and a look into the filters of the files; if it is not in memory, the
   // way to another thread and back.

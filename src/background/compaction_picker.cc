@@ -72,6 +72,7 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
                          .max_sequence = info.max_sequence,
                          .max_timestamp = info.max_timestamp,
                          .has_wide_deletions = info.column_deletions + info.row_deletions > 0,
+                         .is_full = info.is_full && bytes == info.size,
                          .oldest_deletion = OldestDeletionOf(info),
                          .row_reads = file->row_reads().all(),
                          .useless_row_reads = file->row_reads().useless()});
@@ -110,6 +111,7 @@ GroupSummary Summarize(const Tablet& tablet, const TabletVersion& version, size_
   summary.oldest_snapshot = tablet.environment()->snapshots->OldestSequence(summary.sequence);
   summary.state = version.groups()[group].files->policy_state();
   summary.flush_size = tablet.environment()->memtable_size();
+  summary.target_file_size = tablet.environment()->target_file_size;
   summary.expired_before = std::numeric_limits<int64_t>::max();
   const Retention retention = layout.RetentionOf(layout.groups[group].id, now);
   for (const RetainedFamily& family : retention.families) {

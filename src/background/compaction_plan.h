@@ -63,6 +63,8 @@ struct CompactionPlan {
   SequenceNumber complete_through = 0;  // see Retention
   CompactionReach reach = {};           // `oldest` is the order of the output
 
+  // Whether it joins files of one run. They share no row, and are read and written even so.
+  bool joins_files() const { return pick.kind == CompactionPick::Kind::kMerge && pick.count == 1; }
   bool IsEmpty() const { return inputs.merged.empty() && inputs.dropped.empty(); }
   uint64_t input_bytes() const;
 };

@@ -59,7 +59,7 @@ int64_t OldestDeletion(const std::vector<SortedRun>& inputs) {
 absl::Status MergingCompaction::Run(const std::atomic<bool>* cancelled, const CallLimits& limits) {
   const FileNumbers::Work work(environment_.file_numbers);
   if (plan_.IsEmpty()) return absl::OkStatus();
-  if (!plan_.rewrite_all) TakeMoved(&plan_.inputs);
+  if (!plan_.rewrite_all && !plan_.joins_files()) TakeMoved(&plan_.inputs);
   const CompactionInputs& inputs = plan_.inputs;
   PrepareChange();
   if (!inputs.merged.empty()) {

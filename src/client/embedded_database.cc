@@ -76,7 +76,8 @@ absl::Status EmbeddedDatabase::Close() {
   impl_->cluster->BeginClosing();
   impl_->gate.CloseAndWait();
   // Those that wait find that it is closed.
-  impl_->async_reads.Stop();
+  impl_->async_overlapped.Stop();
+  impl_->async_others.Stop();
   impl_->async_waits.Stop();
   EndRecording();
   // On a thread of its own: a database that is a static object is closed after the main thread's

@@ -26,9 +26,9 @@ class Outputs {
   }
 
   absl::Status Add(std::string_view key, std::string_view value) {
-    if (PassesSplit(key) || (writer_.has_value() && IsPlaceToSplit(key))) {
-      BT_RETURN_IF_ERROR(FinishFile());
-    }
+    const bool is_full = writer_.has_value() && IsPlaceToSplit(key);
+    if (is_full) writer_->SetFull();
+    if (PassesSplit(key) || is_full) BT_RETURN_IF_ERROR(FinishFile());
     if (!writer_.has_value()) BT_RETURN_IF_ERROR(StartFile());
     return writer_->Add(key, value);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -69,9 +70,44 @@ absl::Status CheckThreads(const CompactionPick& pick) {
   return Refusal(pick.threads, " threads: 1 to ", CompactionPick::kMostThreads);
 }
 
+// A join of files of one run leaves at most one that is not full. So none of them is full before.
+// They are next to each other, since the output would end at a file between them, and one thread
+// writes it, since it would also end where the rows of another begin.
+absl::Status CheckJoin(const GroupSummary& group, const CompactionPick& pick) {
+  if (pick.first >= group.runs.size()) {
+    return Refusal("a merge of files of run ", pick.first, ": there are only ", group.runs.size(),
+                   " runs");
+  }
+  const RunSummary& run = group.runs[pick.first];
+  for (const uint64_t number : pick.files) {
+    if (!Has(run, number)) {
+      return Refusal("a merge of file ", number, ", which is not in run ", pick.first);
+    }
+  }
+  const std::set<uint64_t> files(pick.files.begin(), pick.files.end());
+  if (files.size() < 2) {
+    return Refusal("a merge of one run needs at least two of its files, and not ", files.size());
+  }
+  const auto is_picked = [&](const FileSummary& file) { return files.contains(file.number); };
+  auto file = std::find_if(run.files.begin(), run.files.end(), is_picked);
+  for (size_t i = 0; i < files.size(); ++i, ++file) {
+    if (!is_picked(*file)) {
+      return Refusal("a merge of files of one run on both sides of file ", file->number);
+    }
+    if (file->is_full)
+      return Refusal("a merge of one run with file ", file->number, ": it is full");
+  }
+  if (pick.rows != RowRange()) {
+    return Refusal("a merge of some rows of one run: it takes whole files");
+  }
+  if (pick.threads != 1) return Refusal("a merge of one run by ", pick.threads, " threads: one");
+  return absl::OkStatus();
+}
+
 absl::Status CheckMerge(const GroupSummary& group, const CompactionPick& pick) {
   const size_t runs = group.runs.size();
-  if (pick.count < 2) return Refusal("a merge needs at least two runs, and not ", pick.count);
+  if (pick.count == 0) return Refusal("a merge of no runs");
+  if (pick.count == 1) return CheckJoin(group, pick);
   if (pick.first >= runs || pick.count > runs - pick.first) {
     return Refusal("a merge of ", pick.count, " runs from run ", pick.first, " on: there are only ",
                    runs, " runs");

@@ -1,11 +1,14 @@
 #include "compaction/policies.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/base/macros.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace bigtable {
 
@@ -141,6 +144,71 @@ std::optional<CompactionPick> PickDenseDeletions(const GroupSummary& group) {
   return std::nullopt;
 }
 
+namespace {
+
+bool ShareRow(const FileSummary& a, const FileSummary& b) {
+  return RowOfKey(a.largest_key) == RowOfKey(b.smallest_key);
+}
+
+// Which files of a run may be joined with their neighbours.
+std::vector<bool> AreSmall(const std::vector<FileSummary>& files, uint64_t target_size) {
+  std::vector<bool> are_small(files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    const FileSummary& file = files[i];
+    are_small[i] = file.bytes <= target_size / kSmallPart && !file.is_full && !file.is_compacting;
+  }
+  for (size_t i = 0; i + 1 < files.size(); ++i) {
+    if (!are_small[i] && !are_small[i + 1]) continue;
+    if (ShareRow(files[i], files[i + 1])) are_small[i] = are_small[i + 1] = false;
+  }
+  return are_small;
+}
+
+// How far apart the newest timestamps of files may be that are joined.
+int64_t MostSpan(const GroupSummary& group) {
+  if (group.expired_before == std::numeric_limits<int64_t>::min()) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  return (absl::ToUnixMicros(group.now) - group.expired_before) / kPartOfAge;
+}
+
+// The files from `begin` on that are to be joined; none, or kLeastJoined and more.
+size_t JoinedFrom(const std::vector<FileSummary>& files, const std::vector<bool>& are_small,
+                  size_t begin, uint64_t target_size, int64_t most_span) {
+  uint64_t bytes = 0, largest = 0;
+  int64_t oldest = files[begin].max_timestamp, newest = oldest;
+  size_t joined = 0;
+  for (size_t i = begin; i < files.size() && i - begin < kMostJoined && are_small[i]; ++i) {
+    bytes += files[i].bytes;
+    largest = std::max(largest, files[i].bytes);
+    oldest = std::min(oldest, files[i].max_timestamp);
+    newest = std::max(newest, files[i].max_timestamp);
+    if (bytes > target_size || newest - oldest > most_span) break;
+    const size_t count = i - begin + 1;
+    if (count >= kLeastJoined && bytes >= largest * kJoinedGrowth) joined = count;
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::optional<CompactionPick> PickSmallFiles(const GroupSummary& group) {
+  const int64_t most_span = MostSpan(group);
+  for (size_t run = 0; run < group.runs.size(); ++run) {
+    const std::vector<FileSummary>& files = group.runs[run].files;
+    if (files.size() < kLeastJoined) continue;
+    const std::vector<bool> are_small = AreSmall(files, group.target_file_size);
+    for (size_t begin = 0; begin + kLeastJoined <= files.size(); ++begin) {
+      const size_t joined = JoinedFrom(files, are_small, begin, group.target_file_size, most_span);
+      if (joined == 0) continue;
+      CompactionPick pick{.first = run, .count = 1, .reason = "small files"};
+      for (size_t i = begin; i < begin + joined; ++i) pick.files.push_back(files[i].number);
+      return pick;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) {
   const std::vector<RunSummary>& runs = group.runs;
   if (std::optional<CompactionPick> dense = PickDenseDeletions(group)) return dense;
@@ -159,7 +227,7 @@ std::optional<CompactionPick> LeveledPolicy::Pick(const GroupSummary& group) {
                           .count = 2,
                           .files = {runs[level].files[file].number}};
   }
-  return std::nullopt;
+  return PickSmallFiles(group);
 }
 
 namespace {
@@ -180,7 +248,7 @@ size_t SimilarFrom(const std::vector<RunSummary>& runs, size_t first) {
 
 std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) {
   const std::vector<RunSummary>& runs = group.runs;
-  if (runs.size() < 2) return std::nullopt;
+  if (runs.size() < 2) return PickSmallFiles(group);
   if (std::optional<CompactionPick> dense = PickDenseDeletions(group)) return dense;
 
   uint64_t bytes = 0, garbage = 0;
@@ -203,7 +271,7 @@ std::optional<CompactionPick> SizeTieredPolicy::Pick(const GroupSummary& group) 
     most.count = std::max<size_t>(most.count, 2);
     return most;
   }
-  return std::nullopt;
+  return PickSmallFiles(group);
 }
 
 }  // namespace bigtable

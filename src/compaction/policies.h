@@ -102,6 +102,22 @@ inline constexpr uint64_t kDenseDeletions = 10000;
 inline constexpr uint64_t kDensePart = 8;
 std::optional<CompactionPick> PickDenseDeletions(const GroupSummary& group);
 
+// Small files of one run that are next to each other: rows that are written in order leave one for
+// each flush, and each of them costs memory, a part of METADATA and time to open. nullopt if there
+// are no such files.
+//
+// A file is small up to a kSmallPart-th of the size at which files end, unless it is full or shares
+// a row with its neighbour. At least kLeastJoined are joined, and the largest becomes at least
+// kJoinedGrowth times as large: so an entry is written again once for each such growth, and no more
+// once its file is not small. With an age limit, the newest cells of the files are no further apart
+// than a kPartOfAge-th of it, since a file is dropped when its last cell has expired.
+inline constexpr uint64_t kSmallPart = 8;
+inline constexpr size_t kLeastJoined = 10;
+inline constexpr size_t kMostJoined = 256;
+inline constexpr uint64_t kJoinedGrowth = 4;
+inline constexpr int64_t kPartOfAge = 8;
+std::optional<CompactionPick> PickSmallFiles(const GroupSummary& group);
+
 // Merges runs of similar size, `width` of them at a time. An entry is rewritten about once for each
 // `width`-fold growth of the data, and there are up to `width` - 1 runs of each size. Writes the
 // fewest bytes; good for reads as long as filters name the run that has the row.
@@ -115,6 +131,7 @@ std::optional<CompactionPick> PickDenseDeletions(const GroupSummary& group);
 // their average. If `width` or more join, they are merged.
 // 4. With more than kMaxRuns runs, the largest number of runs that join in this way are merged, or
 // else the two newest.
+// 5. Small files of a run are joined (PickSmallFiles).
 class SizeTieredPolicy final : public CompactionPolicy {
  public:
   static constexpr int kDefaultWidth = 5;
@@ -139,6 +156,7 @@ class SizeTieredPolicy final : public CompactionPolicy {
 // 2. kMaxFresh fresh runs are merged. The result is a level if it is large enough.
 // 3. A level that is larger than its part of the next one, and than the limit of fresh runs, pushes
 // down the file that overlaps the least there.
+// 4. Small files of a run are joined (PickSmallFiles).
 class LeveledPolicy final : public CompactionPolicy {
  public:
   static constexpr int kDefaultFanout = 10;

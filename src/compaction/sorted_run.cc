@@ -1,6 +1,8 @@
 #include "compaction/sorted_run.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "absl/base/macros.h"
 
@@ -15,10 +17,6 @@ uint64_t Sum(const std::vector<Ref<SSTable>>& files, F f) {
   uint64_t sum = 0;
   for (const Ref<SSTable>& file : files) sum += f(file->info());
   return sum;
-}
-
-bool KeyOrder(const Ref<SSTable>& a, const Ref<SSTable>& b) {
-  return a->info().smallest_key < b->info().smallest_key;
 }
 
 bool EndsInRowBefore(const SSTableInfo& a, const SSTableInfo& b) {
@@ -55,29 +53,31 @@ size_t SortedRun::FindFile(std::string_view key) const {
   return static_cast<size_t>(file - files.begin());
 }
 
-bool AreDisjoint(const SortedRun& a, const SortedRun& b) {
-  size_t i = 0, j = 0;
-  while (i < a.files.size() && j < b.files.size()) {
-    const SSTableInfo& x = a.files[i]->info();
-    const SSTableInfo& y = b.files[j]->info();
-    if (EndsInRowBefore(x, y)) {
-      ++i;
-    } else if (EndsInRowBefore(y, x)) {
-      ++j;
-    } else {
-      return false;
-    }
+bool JoinedRuns::Add(const SortedRun& run) {
+  for (const Ref<SSTable>& file : run.files) {
+    if (SharesRow(file->info())) return false;
+  }
+  for (const Ref<SSTable>& file : run.files) {
+    [[maybe_unused]] const bool is_new = files_.emplace(file->info().smallest_key, file).second;
+    ABSL_ASSERT(is_new && "files of a run have different keys");
   }
   return true;
 }
 
-SortedRun Joined(const SortedRun& a, const SortedRun& b) {
-  ABSL_ASSERT(AreDisjoint(a, b) && "two files of a run share no row");
-  SortedRun joined;
-  joined.files.reserve(a.files.size() + b.files.size());
-  std::merge(a.files.begin(), a.files.end(), b.files.begin(), b.files.end(),
-             std::back_inserter(joined.files), KeyOrder);
-  return joined;
+// The files that were added share no row with one another, or are of one run: so the neighbours
+// decide.
+bool JoinedRuns::SharesRow(const SSTableInfo& info) const {
+  const auto next = files_.lower_bound(info.smallest_key);
+  if (next != files_.end() && !EndsInRowBefore(info, next->second->info())) return true;
+  return next != files_.begin() && !EndsInRowBefore(std::prev(next)->second->info(), info);
+}
+
+SortedRun JoinedRuns::Take() {
+  SortedRun run;
+  run.files.reserve(files_.size());
+  for (auto& [key, file] : files_) run.files.push_back(std::move(file));
+  files_.clear();
+  return run;
 }
 
 void RunCursor::Request(std::string_view target) {

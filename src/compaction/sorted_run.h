@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
+
 #include "base/entry_cursor.h"
 #include "base/ref_counted.h"
 #include "sstable/sstable.h"
@@ -42,11 +44,22 @@ struct SortedRun {
   bool splits_rows_ = true;
 };
 
-// Whether no row can be both in a file of `a` and in one of `b`. (Comparing keys is not enough:
-// those of two versions of one cell differ.)
-bool AreDisjoint(const SortedRun& a, const SortedRun& b);
-// One run with the files of both, which must be disjoint.
-SortedRun Joined(const SortedRun& a, const SortedRun& b);
+// Puts runs together that share no row: they are read as one.
+class JoinedRuns {
+ public:
+  bool empty() const { return files_.empty(); }
+  // False, and nothing is added, if a row can be both in a file of `run` and in one that was added
+  // before. (Comparing keys is not enough: those of two versions of one cell differ.) Costs a
+  // search for each file of `run`.
+  bool Add(const SortedRun& run);
+  // All that were added, as one run; then none are left.
+  SortedRun Take();
+
+ private:
+  bool SharesRow(const SSTableInfo& info) const;
+
+  absl::btree_map<std::string_view, Ref<SSTable>> files_;  // by their smallest keys
+};
 
 class RunCursor final : public EntryCursor {
  public:

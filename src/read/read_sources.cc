@@ -105,11 +105,15 @@ void ReadSources::RequestRow(const RowProbe& row) const {
   });
 }
 
-bool ReadSources::IsInMemory(const RowProbe& row) const {
-  return EachFileOf(row, /*opens=*/false,
-                    [&](const SSTable& file, const RowIndex::Location* location) {
-                      return file.IsRowInMemory(row.prefix(), location);
-                    });
+ReadSources::Waits ReadSources::WaitsOf(const RowProbe& row) const {
+  bool is_in_memory = true;
+  const auto look = [&](const SSTable& file, const RowIndex::Location* location) {
+    if (file.IsRowInMemory(row.prefix(), location)) return true;
+    is_in_memory = false;
+    return file.is_whole();
+  };
+  if (!EachFileOf(row, /*opens=*/false, look)) return Waits::kOthers;
+  return is_in_memory ? Waits::kNothing : Waits::kRequests;
 }
 
 void ReadSources::AddRow(const RowProbe& row) {

@@ -42,8 +42,14 @@ class ReadSources {
   // Begins to read from the disk what the files have of a row that will be read, and does not wait
   // for it; only for a file that is not open yet. Adds no source.
   void RequestRow(const RowProbe& row) const;
-  // Whether all that the files have of the row is in memory, as far as is known; opens no file.
-  bool IsInMemory(const RowProbe& row) const;
+  // What a read of the row would wait for, as far as is known.
+  enum class Waits {
+    kNothing,
+    kRequests,  // for blocks that RequestRow would request
+    kOthers,    // perhaps for others: a file is not open yet, or in parts
+  };
+  // Opens no file.
+  Waits WaitsOf(const RowProbe& row) const;
   // Positions the files' cursors at the beginning of the row; then the input can start.
   void SeekPlanned(std::string_view row_prefix);
   // Adds the sources of the encoded keys [begin, end); an empty end means no limit. Their cursors

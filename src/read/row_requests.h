@@ -49,9 +49,8 @@ class RowRequests {
       sources_.RequestRow(RowProbe(version_, row, requests_.filter_.passes_everything()));
     }
 
-    // Whether a read of the row would wait for nothing, as far as is known.
-    bool IsInMemory(std::string_view row) const {
-      return sources_.IsInMemory(RowProbe(version_, row, requests_.filter_.passes_everything()));
+    ReadSources::Waits WaitsOf(std::string_view row) const {
+      return sources_.WaitsOf(RowProbe(version_, row, requests_.filter_.passes_everything()));
     }
 
    private:

@@ -28,7 +28,7 @@ absl::Status AsyncReads::Add(Read&& read, uint64_t most_bytes) {
   }
   // One thread is enough for what it can keep under way.
   const bool is_behind = queue_.size() + 1 >= window_ * (idle_ + 1);
-  if (threads_.empty() || (is_behind && threads_.size() < kMostThreads)) {
+  if (threads_.empty() || (is_behind && threads_.size() < most_threads_)) {
     absl::StatusOr<std::thread> thread = StartThread([this] { Run(); });
     if (thread.ok()) {
       threads_.push_back(*std::move(thread));
@@ -84,7 +84,7 @@ void AsyncReads::Run() {
     }
     if (!fresh.empty()) {
       for (Read& read : fresh) {
-        read.table->RequestAsync(read, &overlapped);
+        if (window_ > 1) read.table->RequestAsync(read, &overlapped);
         window.push_back(std::move(read));
       }
       fresh.clear();

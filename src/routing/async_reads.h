@@ -1,6 +1,7 @@
 // Reads of rows that their callers do not wait for (Table::ReadRowAsync). Threads read them, each
 // many at a time: it begins the reads of the blocks of all rows that it has, and then reads the
-// rows one after the other. So a few threads keep hundreds of reads under way.
+// rows one after the other. So a few threads keep hundreds of reads under way. Reads of which
+// nothing can be begun before are made by threads that have one each.
 //
 //   a caller --Add--> queue_ --a thread takes what it has room for--> requested --read--> done
 //
@@ -48,7 +49,7 @@ class AsyncReads {
   };
 
   // Each thread has up to `window` reads.
-  explicit AsyncReads(size_t window) : window_(window) {}
+  AsyncReads(size_t window, size_t most_threads) : window_(window), most_threads_(most_threads) {}
   ~AsyncReads();  // Stop
   AsyncReads(const AsyncReads&) = delete;
   AsyncReads& operator=(const AsyncReads&) = delete;
@@ -61,14 +62,13 @@ class AsyncReads {
   void Stop();
 
  private:
-  static constexpr size_t kMostThreads = 4;
-
   static uint64_t BytesOf(const Read& read) { return sizeof(Read) + read.row.size(); }
 
   bool HasWaiting();
   void Run();
 
   const size_t window_;
+  const size_t most_threads_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<Read> queue_ ABSL_GUARDED_BY(mutex_);

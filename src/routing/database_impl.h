@@ -101,9 +101,12 @@ class DatabaseImpl {
   std::shared_ptr<LogSink> log_sink;
   CallGate gate;
   LocationCache locations{&gate};
-  RequestSlots slots;                           // for messages
-  AsyncReads async_reads{RowRequests::kAhead};  // of tablets in place
-  AsyncReads async_waits{1};                    // of others, each of which may wait for long
+  RequestSlots slots;  // for messages
+  // Reads that overlap; reads that do not, of tablets in place; and reads of other tablets, each of
+  // which may wait for long.
+  AsyncReads async_overlapped{RowRequests::kAhead, 4};
+  AsyncReads async_others{1, 64};
+  AsyncReads async_waits{1, 64};
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
   Parts parts;

@@ -401,8 +401,16 @@ AsyncReads* TableImpl::ReaderOf(std::string_view row) const {
   static constexpr CallLimits kNoLimits;
   const RowRequests requests(nullptr, &kNoLimits, nullptr);
   const Pin<TabletVersion> version = tablet->Version();
-  const bool is_in_memory = RowRequests::OfTablet(requests, *version).IsInMemory(row);
-  return is_in_memory ? nullptr : &database->async_reads;
+  switch (RowRequests::OfTablet(requests, *version).WaitsOf(row)) {
+    case ReadSources::Waits::kNothing:
+      return nullptr;
+    case ReadSources::Waits::kRequests:
+      if (MayRefuse() || tablet->environment()->scan_cache != nullptr) break;
+      return &database->async_overlapped;
+    case ReadSources::Waits::kOthers:
+      break;
+  }
+  return &database->async_others;
 }
 
 void TableImpl::RequestAsync(const AsyncReads::Read& read,

@@ -46,6 +46,7 @@ class SSTableBuilder::Impl {
   }
 
   void SetOldestDeletion(int64_t micros) { oldest_deletion_ = micros; }
+  void SetFull() { is_full_ = true; }
   void SetOwner(SSTableOwner owner) { owner_ = std::move(owner); }
 
   absl::Status Add(std::string_view key, std::string_view value) {
@@ -159,6 +160,7 @@ class SSTableBuilder::Impl {
     properties.info.file_number = file_number_;
     properties.info.identity = identity_;
     if (properties.info.deletions() > 0) properties.info.oldest_deletion = oldest_deletion_;
+    properties.info.is_full = is_full_;
     properties.compression = group_.compression;
     properties.data_size = blocks_.offset();
     properties.blocks = blocks_.blocks();
@@ -205,6 +207,7 @@ class SSTableBuilder::Impl {
   const LocalityGroup group_;
   const uint64_t identity_;
   int64_t oldest_deletion_ = 0;
+  bool is_full_ = false;
   size_t index_memory_ = 0;
   std::optional<SSTableOwner> owner_;
   BlockWriter blocks_;
@@ -231,6 +234,8 @@ SSTableBuilder::~SSTableBuilder() = default;
 void SSTableBuilder::ChargeTo(MemoryBudget* budget) { impl_->ChargeTo(budget); }
 
 void SSTableBuilder::SetOldestDeletion(int64_t micros) { impl_->SetOldestDeletion(micros); }
+
+void SSTableBuilder::SetFull() { impl_->SetFull(); }
 
 void SSTableBuilder::SetOwner(SSTableOwner owner) { impl_->SetOwner(std::move(owner)); }
 

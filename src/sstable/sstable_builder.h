@@ -59,6 +59,9 @@ class SSTableBuilder {
   // What SSTableInfo::oldest_deletion is if there is a deletion among the entries.
   void SetOldestDeletion(int64_t micros);
 
+  // SSTableInfo::is_full is to be true.
+  void SetFull();
+
   // For which table the file is; not called: for none.
   void SetOwner(SSTableOwner owner);
 

@@ -1,15 +1,18 @@
 // An encoded SSTableInfo, as stored in METADATA and in the properties of a file:
 //
-//   u8 version (3, or 4 if the file was ingested); u64 identity, fixed; then varints: file number,
-//   size, smallest and largest sequence, smallest and largest timestamp (zigzag), entries, cell,
-//   column and row deletions, raw bytes; then the smallest and the largest key, each with its
-//   length first; then the number of families, and for each its name, length first, and its bytes;
-//   then the time of the oldest deletion (zigzag); in version 4 then the number that an ingested
-//   file has in itself, and what is added to its sequence numbers (zigzag). Version 2 does not have
-//   the time of the deletion, version 1 no families either.
+//   u8 version (5); u64 identity, fixed; then varints: file number, size, smallest and largest
+//   sequence, smallest and largest timestamp (zigzag), entries, cell, column and row deletions, raw
+//   bytes; then the smallest and the largest key, each with its length first; then the number of
+//   families, and for each its name, length first, and its bytes; then the time of the oldest
+//   deletion (zigzag); then u8 flags (1: it is full, 2: it was ingested), no others; if it was
+//   ingested, then the number that it has in itself, and what is added to its sequence numbers
+//   (zigzag).
+//
+// Earlier versions have no flags: version 4 is of files that were ingested, version 3 of others.
+// Version 2 does not have the time of the deletion, version 1 no families either.
 //
 // The log record, SSTable block or properties block around it has the checksum. Worked example: a
-// file 2 of 3 bytes without entries begins 03 | 8 bytes of identity | 02 03 00 00 ...
+// file 2 of 3 bytes without entries begins 05 | 8 bytes of identity | 02 03 00 00 ...
 #include "sstable/sstable_info.h"
 
 #include "absl/status/status.h"
@@ -19,14 +22,17 @@
 
 namespace bigtable {
 namespace {
-constexpr uint8_t kVersion = 4;
-constexpr uint8_t kVersionOfOwnFiles = 3;
+constexpr uint8_t kVersion = 5;
+constexpr uint8_t kVersionOfIngestedFiles = 4;
 constexpr uint8_t kVersionWithoutDeletionTime = 2;
 constexpr uint8_t kVersionWithoutFamilies = 1;
+
+constexpr uint8_t kFull = 1;
+constexpr uint8_t kIngested = 2;
 }  // namespace
 
 void SSTableInfo::EncodeTo(std::string* out) const {
-  out->push_back(static_cast<char>(ingested.has_value() ? kVersion : kVersionOfOwnFiles));
+  out->push_back(static_cast<char>(kVersion));
   AppendFixed64(out, identity);
   AppendVarint64(out, file_number);
   AppendVarint64(out, size);
@@ -47,6 +53,7 @@ void SSTableInfo::EncodeTo(std::string* out) const {
     AppendVarint64(out, family.bytes);
   }
   AppendVarint64(out, ZigZag(oldest_deletion));
+  out->push_back(static_cast<char>((is_full ? kFull : 0) | (ingested.has_value() ? kIngested : 0)));
   if (!ingested.has_value()) return;
   AppendVarint64(out, ingested->file_number);
   AppendVarint64(out, ZigZag(ingested->sequence_shift));
@@ -82,11 +89,15 @@ absl::StatusOr<SSTableInfo> SSTableInfo::Decode(std::string_view bytes) {
     }
   }
   if (version > kVersionWithoutDeletionTime) info.oldest_deletion = UnZigZag(decoder.Varint());
-  if (version > kVersionOfOwnFiles) {
+  const uint8_t flags_of_version = version == kVersionOfIngestedFiles ? kIngested : 0;
+  const uint8_t flags = version == kVersion ? decoder.Byte() : flags_of_version;
+  info.is_full = (flags & kFull) != 0;
+  if ((flags & kIngested) != 0) {
     const uint64_t number = decoder.Varint();
     info.ingested = {.file_number = number, .sequence_shift = UnZigZag(decoder.Varint())};
   }
-  if (version == 0 || !decoder.ok() || !decoder.at_end()) {
+  const bool has_known_flags = (flags & ~(kFull | kIngested)) == 0;
+  if (version == 0 || !has_known_flags || !decoder.ok() || !decoder.at_end()) {
     return absl::DataLossError(
         Cat("the description of an SSTable does not decode: ", Quoted(bytes)));
   }

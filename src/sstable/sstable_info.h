@@ -41,6 +41,9 @@ struct SSTableInfo {
   // When the oldest deletion in it was written, or earlier, in microseconds since 1970. 0: it has
   // no deletion, or the time is not known.
   int64_t oldest_deletion = 0;
+  // It is the output of a flush or a compaction, and ended because it had reached the size, or the
+  // memory, at which files end.
+  bool is_full = false;
   uint64_t raw_bytes = 0;  // of keys and values, before prefix and other compression
   // The part of `raw_bytes` of each family, by name; deletions of rows belong to none. Storage is
   // charged by these without opening the file (tablet/storage_usage.h).

@@ -60,16 +60,16 @@ std::vector<SortedRun> GroupFiles::MakeRuns() const {
                               : a.table->info().smallest_key < b.table->info().smallest_key;
   });
   std::vector<SortedRun> runs;
+  JoinedRuns joined;
   for (size_t i = 0; i < sorted.size();) {
     SortedRun run;
     const uint64_t order = sorted[i].order;
     for (; i < sorted.size() && sorted[i].order == order; ++i) run.files.push_back(sorted[i].table);
-    if (!runs.empty() && AreDisjoint(runs.back(), run)) {
-      runs.back() = Joined(runs.back(), run);
-    } else {
-      runs.push_back(std::move(run));
-    }
+    if (joined.Add(run)) continue;
+    runs.push_back(joined.Take());
+    joined.Add(run);
   }
+  if (!joined.empty()) runs.push_back(joined.Take());
   ABSL_ASSERT(std::accumulate(runs.begin(), runs.end(), size_t{0},
                               [](size_t sum, const SortedRun& run) {
                                 return sum + run.files.size();

@@ -130,7 +130,7 @@ TEST_F(EstimateTest, CountsARowOnceAndOnlyInOlderRuns) {
 
 TEST_F(EstimateTest, FindsRowsInAnyFileOfARunButNotBetweenThem) {
   SortedRun older = Rows(0, 25, 1);
-  older = Joined(older, Rows(50, 75, 1));
+  older.files.push_back(Rows(50, 75, 1).files[0]);
   const SortedRun run = Rows(0, 100, 1);
   EXPECT_NEAR(EstimateOverwriting(*run.files[0], {run, older}, 1).value(), 0.5, 0.05);
 }

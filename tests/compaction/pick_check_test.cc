@@ -57,12 +57,35 @@ TEST_F(PickCheckTest, AMergeIsOfTwoRunsOrMoreThatThereAre) {
   EXPECT_OK(check(0, 2));
   EXPECT_OK(check(0, 3));
   EXPECT_OK(check(1, 2));
-  EXPECT_STATUS(kFailedPrecondition, "at least two runs, and not 1", check(0, 1));
-  EXPECT_STATUS(kFailedPrecondition, "at least two runs, and not 0", check(0, 0));
+  EXPECT_STATUS(kFailedPrecondition, "a merge of no runs", check(0, 0));
   for (const auto& [first, count] : std::vector<std::pair<size_t, size_t>>{
            {2, 2}, {3, 2}, {4, 2}, {1, 3}, {0, 4}, {1, SIZE_MAX}, {SIZE_MAX, 2}}) {
     EXPECT_STATUS(kFailedPrecondition, "there are only 3 runs", check(first, count));
   }
+}
+
+TEST_F(PickCheckTest, AMergeOfOneRunIsOfTwoFilesOrMore) {
+  GroupSummary group = Group({1, 1});
+  group.runs[1].files.push_back({.number = 9});
+  const auto check = [&](size_t first, const std::vector<uint64_t>& files,
+                         const RowRange& rows = RowRange()) {
+    return CheckPick(group, {.first = first, .count = 1, .files = files, .rows = rows});
+  };
+  EXPECT_OK(check(1, {2, 9}));
+  EXPECT_STATUS(kFailedPrecondition, "at least two of its files, and not 0", check(1, {}));
+  EXPECT_STATUS(kFailedPrecondition, "at least two of its files, and not 1", check(1, {9}));
+  EXPECT_STATUS(kFailedPrecondition, "at least two of its files, and not 1", check(1, {9, 9}));
+  EXPECT_STATUS(kFailedPrecondition, "file 1, which is not in run 1", check(1, {1, 2}));
+  EXPECT_STATUS(kFailedPrecondition, "there are only 2 runs", check(2, {2, 9}));
+  EXPECT_STATUS(kFailedPrecondition, "some rows of one run",
+                check(1, {2, 9}, RowRange::StartingAt("b")));
+  EXPECT_STATUS(kFailedPrecondition, "by 2 threads",
+                CheckPick(group, {.first = 1, .count = 1, .files = {2, 9}, .threads = 2}));
+  group.runs[1].files.push_back({.number = 10});
+  EXPECT_OK(check(1, {10, 9}));
+  EXPECT_STATUS(kFailedPrecondition, "on both sides of file 9", check(1, {2, 10}));
+  group.runs[1].files[1].is_full = true;
+  EXPECT_STATUS(kFailedPrecondition, "file 9: it is full", check(1, {9, 10}));
 }
 
 TEST_F(PickCheckTest, APushIsOfFilesOfARunWithAnotherBelow) {

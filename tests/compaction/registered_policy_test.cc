@@ -229,8 +229,8 @@ TEST_F(RegisteredPolicyTest, PicksThatBreakARuleAreRefused) {
   };
   for (const CompactionPick& pick : good) EXPECT_OK(CheckPick(group, pick));
   const std::vector<std::pair<CompactionPick, std::string_view>> bad = {
-      {{.first = 0, .count = 0}, "at least two runs, and not 0"},
-      {{.first = 0, .count = 1}, "at least two runs, and not 1"},
+      {{.first = 0, .count = 0}, "a merge of no runs"},
+      {{.first = 0, .count = 1}, "at least two of its files, and not 0"},
       {{.first = 0, .count = 4}, "only 3 runs"},
       {{.first = 2, .count = 2}, "only 3 runs"},
       {{.first = SIZE_MAX, .count = 2}, "only 3 runs"},

@@ -1,6 +1,7 @@
 // The file of a run to which a key belongs, compared to a linear search; rows in several files.
 #include "compaction/sorted_run.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -135,6 +136,50 @@ TEST_F(SortedRunTest, FindsAmongFilesThatDifferLate) {
     bounds.emplace_back("x", "z");
     ASSERT_NO_FATAL_FAILURE(CheckFinds(RunOf(bounds))) << equal;
   }
+}
+
+// Files of few rows, some of which begin others, and some of them cut within a row: a run is joined
+// exactly if it shares no row with those before.
+TEST_F(SortedRunTest, RunsAreJoinedIfTheyShareNoRowRandom) {
+  const std::vector<std::string> rows = {"a", "aa", R"(a\000)", "ab", "b", "ba", "c", "ca", "d"};
+  const auto row_of = [](const std::string& cell) { return cell.substr(0, cell.find(':')); };
+  int joined_runs = 0, refused = 0;
+  ForEachSeed(300, [&](uint64_t seed) {
+    Random random(seed);
+    JoinedRuns joined;
+    std::vector<Bounds> there;
+    for (int i = 0; i < 6; ++i) {
+      // Two files at most, which may share a row.
+      std::set<std::string> cells;
+      const size_t count = 2 * random.Between(1, 2);
+      while (cells.size() < count) {
+        cells.insert(Cat(random.Pick(rows), ":", random.Between(1, 2)));
+      }
+      std::vector<std::string> sorted(cells.begin(), cells.end());
+      std::sort(sorted.begin(), sorted.end(),
+                [](const std::string& a, const std::string& b) { return KeyOf(a) < KeyOf(b); });
+      std::vector<Bounds> run;
+      for (size_t k = 0; k < count; k += 2) run.emplace_back(sorted[k], sorted[k + 1]);
+      const auto rows_before = [&](const Bounds& a, const Bounds& b) {
+        return KeyOf(row_of(a.second)) < KeyOf(row_of(b.first));
+      };
+      bool is_disjoint = true;
+      for (const Bounds& a : run) {
+        for (const Bounds& b : there) is_disjoint &= rows_before(a, b) || rows_before(b, a);
+      }
+      ASSERT_EQ(joined.Add(RunOf(run)), is_disjoint);
+      if (is_disjoint) there.insert(there.end(), run.begin(), run.end());
+      ++(is_disjoint ? joined_runs : refused);
+    }
+    const SortedRun all = joined.Take();
+    ASSERT_EQ(all.files.size(), there.size());
+    for (size_t i = 0; i + 1 < all.files.size(); ++i) {
+      ASSERT_LT(all.files[i]->info().largest_key, all.files[i + 1]->info().smallest_key);
+    }
+    ASSERT_TRUE(joined.empty());
+  });
+  EXPECT_GT(joined_runs, 300);
+  EXPECT_GT(refused, 100);
 }
 
 TEST_F(SortedRunTest, FindsInsideOneRow) {

@@ -14,6 +14,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/awaitable.h"
@@ -307,6 +309,39 @@ TEST_F(AsyncReadsTest, MoreThanMayWaitAreRefusedAtOnceAndLaterItGoesOn) {
   // It goes on by itself.
   while (waiting > 0) absl::SleepFor(absl::Milliseconds(1));
   ExpectRow(5, Read(RowOf(5)));
+}
+
+// What cannot be requested before is read by many threads: of a table with a rate, whose reads may
+// be refused, and from files that are not open yet.
+TEST_F(AsyncReadsTest, ReadsThatDoNotOverlapHaveAThreadEach) {
+  constexpr int kReads = 16;
+  for (const bool is_opened : {true, false}) {
+    if (is_opened) {
+      for (int i = 0; i < kRows; ++i) ExpectRow(i, table_->ReadRow(RowOf(i)));
+      ASSERT_OK(database_->SetTableQuota("t", {.requests_per_second = 1'000'000}));
+      cold_.SetCold(true);
+    } else {
+      ASSERT_OK(database_->SetTableQuota("t", {}));
+      database_.reset();
+      Open();
+      table_ = *database_->OpenTable("t");
+    }
+    absl::BlockingCounter told(kReads);
+    std::atomic<int> under_way = kReads;
+    for (int i = 0; i < kReads; ++i) {
+      table_->ReadRowAsync(RowOf(i), {}, {}, [&, i](const absl::StatusOr<Row>& row) {
+        ExpectRow(i, row);
+        --under_way;
+        // For all others; else the first of them opens the file.
+        while (is_opened && under_way > 0) absl::SleepFor(absl::Milliseconds(1));
+        told.DecrementCount();
+      });
+    }
+    told.Wait();
+    if (is_opened) {
+      EXPECT_EQ(cold_.overlapped_reads(), 0u);
+    }
+  }
 }
 
 TEST_F(AsyncReadsTest, AnErrorOfAnyReadOfFilesIsToldOrThereIsNone) {

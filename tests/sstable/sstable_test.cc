@@ -378,27 +378,44 @@ TEST(SSTableTest, InfoIsDecodedAsItWasEncoded) {
                                                     RandomEntries(&random, 100)));
   info.oldest_deletion = 77;
   std::string bytes;
-  info.EncodeTo(&bytes);
-  ASSERT_OK_AND_ASSIGN(const SSTableInfo decoded, SSTableInfo::Decode(bytes));
-  EXPECT_EQ(decoded, info);
+  for (const bool is_full : {true, false}) {
+    info.is_full = is_full;
+    bytes.clear();
+    info.EncodeTo(&bytes);
+    EXPECT_EQ(SSTableInfo::Decode(bytes).value(), info);
+  }
   for (size_t n = 0; n < bytes.size(); ++n) {
     EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(std::string_view(bytes).substr(0, n)));
   }
   EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(bytes + "x"));
+  bytes[0] = 6;
+  EXPECT_STATUS(kFailedPrecondition, "version 6", SSTableInfo::Decode(bytes));
+  // A flag that is not known.
   bytes[0] = 5;
-  EXPECT_STATUS(kFailedPrecondition, "version 5", SSTableInfo::Decode(bytes));
+  bytes.back() = 4;
+  EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(bytes));
+  // Version 3 ends before the flags.
+  bytes[0] = 3;
+  bytes.pop_back();
+  EXPECT_EQ(SSTableInfo::Decode(bytes).value(), info);
   // Version 2 ends before the time of the oldest deletion, which takes two bytes here.
   bytes[0] = 2;
   bytes.resize(bytes.size() - 2);
   info.oldest_deletion = 0;
   EXPECT_EQ(SSTableInfo::Decode(bytes).value(), info);
-  // Version 4, of an ingested file.
   info.ingested = {.file_number = 300, .sequence_shift = -5};
-  bytes.clear();
-  info.EncodeTo(&bytes);
-  EXPECT_EQ(bytes[0], 4);
+  for (const bool is_full : {true, false}) {
+    info.is_full = is_full;
+    bytes.clear();
+    info.EncodeTo(&bytes);
+    EXPECT_EQ(SSTableInfo::Decode(bytes).value(), info);
+    EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(bytes.substr(0, bytes.size() - 1)));
+  }
+  // Version 4, of an ingested file, has no flags before these two numbers, which take two bytes and
+  // one.
+  bytes[0] = 4;
+  bytes.erase(bytes.size() - 4, 1);
   EXPECT_EQ(SSTableInfo::Decode(bytes).value(), info);
-  EXPECT_STATUS(kDataLoss, "", SSTableInfo::Decode(bytes.substr(0, bytes.size() - 1)));
 }
 
 TEST(SSTableTest, WriterRefusesEntriesThatCannotBeRead) {

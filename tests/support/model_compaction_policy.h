@@ -1,6 +1,6 @@
 // A compaction policy that picks whatever the rules allow, for random tests: merges and pushes of
-// any runs and files, up to three at a time, into files with options of their own, waits, reasons
-// and states.
+// any runs and files, up to three at a time, into files with options of their own, joins of files
+// of one run, waits, reasons and states.
 #ifndef BIGTABLE_TESTS_SUPPORT_MODEL_COMPACTION_POLICY_H_
 #define BIGTABLE_TESTS_SUPPORT_MODEL_COMPACTION_POLICY_H_
 
@@ -21,7 +21,7 @@
 namespace bigtable {
 
 // What it picks depends on the runs alone, and each pick leaves fewer runs or moves files to an
-// older one, so it comes to rest.
+// older one, or joins files, so it comes to rest.
 class ModelCompactionPolicy final : public CompactionPolicy {
  public:
   static constexpr const char* kName = "test.model";
@@ -34,8 +34,11 @@ class ModelCompactionPolicy final : public CompactionPolicy {
   std::optional<CompactionPick> Pick(const GroupSummary& group) override {
     CheckState(group.state);
     const size_t runs = group.runs.size();
-    if (runs < 2) return std::nullopt;
     Random random(SeedOf(group));
+    if (runs < kMostRuns && random.OneIn(3)) {
+      if (std::optional<CompactionPick> join = SomeJoin(group, random)) return join;
+    }
+    if (runs < 2) return std::nullopt;
     if (runs < kMostRuns && random.OneIn(3)) {
       if (random.OneIn(2)) return std::nullopt;
       return CompactionPick{.kind = CompactionPick::Kind::kWait,
@@ -87,6 +90,19 @@ class ModelCompactionPolicy final : public CompactionPolicy {
     }
     files.push_back(random.Pick(group.runs[pick.first].files).number);
     return files;
+  }
+  // Two files or more of a run that are next to each other.
+  static std::optional<CompactionPick> SomeJoin(const GroupSummary& group, Random& random) {
+    CompactionPick pick{.first = random.Below(group.runs.size()), .count = 1};
+    const std::vector<FileSummary>& files = group.runs[pick.first].files;
+    if (files.size() < 2) return std::nullopt;
+    for (size_t i = random.Below(files.size() - 1); i < files.size() && !files[i].is_full; ++i) {
+      if (pick.files.size() >= 2 && random.OneIn(3)) break;
+      pick.files.push_back(files[i].number);
+    }
+    if (pick.files.size() < 2) return std::nullopt;
+    pick.output = RandomOutput(random);
+    return pick;
   }
   // Only rows of one file, which is in the newest of the picked runs.
   static void TakeRows(const GroupSummary& group, Random& random, CompactionPick* pick) {

@@ -319,6 +319,17 @@ class RandomRuns {
     const std::string last = absl::StrCat("r", random_.Below(rows_));
     return begin > last ? RowRange::Single(last) : RowRange::Closed(begin, last);
   }
+  // Some files of one run.
+  std::optional<CompactionPick> RandomJoin() {
+    const std::vector<SortedRun> runs = Runs();
+    if (runs.empty()) return std::nullopt;
+    CompactionPick pick{.first = random_.Below(runs.size()), .count = 1};
+    for (const Ref<SSTable>& file : runs[pick.first].files) {
+      if (random_.OneIn(2)) pick.files.push_back(file->info().file_number);
+    }
+    if (pick.files.size() < 2) return std::nullopt;
+    return pick;
+  }
   std::optional<CompactionPick> RandomPush() {
     const std::vector<SortedRun> runs = Runs();
     if (runs.size() < 2) return std::nullopt;
@@ -340,7 +351,8 @@ class RandomRuns {
   // Plans one that takes effect later.
   void BeginCompaction() {
     const std::optional<CompactionPick> pick = random_.OneIn(3)   ? Pick()
-                                               : random_.OneIn(2) ? RandomMerge()
+                                               : random_.OneIn(3) ? RandomMerge()
+                                               : random_.OneIn(2) ? RandomJoin()
                                                                   : RandomPush();
     if (!pick.has_value()) return;
     CompactionPlan plan = PlanOf(TabletMoment(*tablet_), 0, *pick);
