@@ -14,6 +14,7 @@
 
 #include "compaction/policies.h"
 #include "support/random.h"
+#include "support/seeds.h"
 
 namespace bigtable {
 namespace {
@@ -206,7 +207,7 @@ double Sizes(size_t flushes, int factor) {
 }
 
 TEST(PolicySimulationTest, SizeTieredRewritesOnceForEachGrowthByItsWidth) {
-  constexpr size_t kFlushes = 1000;
+  constexpr size_t kFlushes = kSlow ? 300 : 1000;
   for (const int width : {2, 3, 5, 10, 100}) {
     SCOPED_TRACE(width);
     SizeTieredPolicy policy(width);
@@ -242,7 +243,7 @@ TEST(PolicySimulationTest, SizeTieredLimitsHiddenEntriesToTheSpaceOfTheLiveOnes)
 }
 
 TEST(PolicySimulationTest, LeveledHasARunForEachLevelAndRewritesHalfItsFanoutInEach) {
-  constexpr size_t kFlushes = 1000;
+  constexpr size_t kFlushes = kSlow ? 300 : 1000;
   for (const int fanout : {2, 4, 10, 100}) {
     SCOPED_TRACE(fanout);
     LeveledPolicy policy(fanout);
