@@ -25,6 +25,7 @@
 #include "crossings/crossed_server.h"
 #include "crossings/crossing.h"
 #include "crossings/loopback_service.h"
+#include "support/cold_file_system.h"
 #include "support/database_peer.h"
 #include "support/test_clock.h"
 
@@ -190,8 +191,8 @@ class CrossedDatabase {
     options.tablet_servers = place_.servers;
     options.balance_interval = absl::InfiniteDuration();
     options.scan_cache = place_.scan_cache;
-    options.read_mode =
-        place_.reads_mapped ? FileSystem::ReadMode::kMapped : FileSystem::ReadMode::kPositional;
+    options.read_mode = place_.files == Files::kByPosition ? FileSystem::ReadMode::kPositional
+                                                           : FileSystem::ReadMode::kMapped;
     options.trace_one_of = place_.is_traced ? 1 : 0;
     options.trace_sink = &traces_;
     if (place_.recorded.has_value()) {
@@ -201,6 +202,10 @@ class CrossedDatabase {
               .value();
     }
     options.file_system = files_.get();
+    if (place_.files == Files::kCold) {
+      cold_.push_back(std::make_unique<ColdFileSystem>(files_.get()));
+      options.file_system = cold_.back().get();
+    }
     options.clock = &clock_;
     return options;
   }
@@ -338,6 +343,7 @@ class CrossedDatabase {
   const Place place_;
   TestClock clock_{CrossedContent::kFirstMicros};
   std::unique_ptr<InMemoryFileSystem> files_ = std::make_unique<InMemoryFileSystem>();
+  std::vector<std::unique_ptr<ColdFileSystem>> cold_;  // one for each opening
   InMemoryFileSystem recording_files_;
   int recordings_ = 0;
   IgnoringSink traces_;

@@ -70,6 +70,8 @@ enum class Opened { kOnce, kAgain, kAfterCrash, kReadOnlyAfterCrash, kFollowed, 
 enum class InNameOf { kProgram, kUser, kRefusedUser };
 // How files are written.
 enum class Groups { kPlain, kRowAndColumnFilters, kRowIndexes, kInMemory };
+// How files are read: mapped ones may never be in memory.
+enum class Files { kMapped, kCold, kByPosition };
 enum class At { kPresent, kNewSnapshot, kOldSnapshot };
 enum class Resumed { kNot, kBetweenRows, kWithinRows };
 
@@ -85,7 +87,7 @@ struct Place {
   bool is_observed = false;
   bool has_changes = false;  // a change stream
   bool scan_cache = false;
-  bool reads_mapped = true;
+  Files files = Files::kMapped;
   bool is_traced = false;
   std::optional<RecordedKeys> recorded = {};
   InNameOf caller = InNameOf::kProgram;

@@ -4,6 +4,7 @@
 #define BIGTABLE_TESTS_CROSSINGS_CROSSING_CALLS_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/blocking_counter.h"
 #include "absl/types/span.h"
 
 #include "bigtable/bigtable.h"
@@ -23,6 +25,7 @@
 #include "crossings/crossed_database.h"
 #include "crossings/crossing.h"
 #include "model/model_cursors.h"
+#include "support/wait_for_rows.h"
 
 namespace bigtable {
 
@@ -44,6 +47,19 @@ inline CrossedRows EachRow(const Crossing& crossing,
     if (!row.empty()) rows.push_back(ToModel(row));
   }
   return rows;
+}
+// The same for all of these rows at once.
+inline CrossedRows AllRows(
+    const Crossing& crossing,
+    absl::FunctionRef<std::vector<absl::StatusOr<Row>>(const std::vector<std::string>&)> read) {
+  std::vector<std::string> keys;
+  for (const std::string& key : CrossedContent::Rows()) {
+    if (IsAsked(crossing, key)) keys.push_back(key);
+  }
+  std::vector<absl::StatusOr<Row>> found = read(keys);
+  if (found.size() != keys.size()) return absl::InternalError("a result for each row");
+  size_t i = 0;
+  return EachRow(crossing, [&](const std::string&) { return std::move(found[i++]); });
 }
 inline CrossedRows AllOf(const Crossing& crossing, RowReader reader) {
   std::vector<ModelRow> rows;
@@ -113,6 +129,39 @@ inline CrossedRows CallReadRow(const Crossing& crossing, CrossedDatabase* databa
   BT_ASSIGN_OR_RETURN(const ReadOptions options, database->OptionsOf(crossing));
   return EachRow(crossing, [&](const std::string& row) {
     return database->table()->ReadRow(row, crossing.MakeFilter(), options);
+  });
+}
+
+inline CrossedRows CallGetRows(const Crossing& crossing, CrossedDatabase* database) {
+  BT_ASSIGN_OR_RETURN(const ReadOptions options, database->OptionsOf(crossing));
+  return AllRows(crossing, [&](const std::vector<std::string>& keys) {
+    return database->table()->GetRows(std::vector<std::string_view>(keys.begin(), keys.end()),
+                                      crossing.MakeFilter(), options);
+  });
+}
+
+// All are begun before the first is waited for.
+inline CrossedRows CallReadRowAsync(const Crossing& crossing, CrossedDatabase* database) {
+  BT_ASSIGN_OR_RETURN(const ReadOptions options, database->OptionsOf(crossing));
+  return AllRows(crossing, [&](const std::vector<std::string>& keys) {
+    std::vector<absl::StatusOr<Row>> found(keys.size());
+    absl::BlockingCounter missing(static_cast<int>(keys.size()));
+    for (size_t i = 0; i < keys.size(); ++i) {
+      database->table()->ReadRowAsync(keys[i], crossing.MakeFilter(), options,
+                                      [&found, &missing, i](absl::StatusOr<Row> row) {
+                                        found[i] = std::move(row);
+                                        missing.DecrementCount();
+                                      });
+    }
+    missing.Wait();
+    return found;
+  });
+}
+
+inline CrossedRows CallGetRowsAsync(const Crossing& crossing, CrossedDatabase* database) {
+  BT_ASSIGN_OR_RETURN(const ReadOptions options, database->OptionsOf(crossing));
+  return AllRows(crossing, [&](const std::vector<std::string>& keys) {
+    return WaitForRows(database->table(), keys, crossing.MakeFilter(), options);
   });
 }
 

@@ -124,6 +124,9 @@ inline constexpr uint32_t kWithoutOptions =
 inline std::vector<CrossingValue> CallsOfTable() {
   return {
       ACall("ReadRow", CallReadRow, Answer::kSingleRows, 0, kHasTokens | kHasOwnWrites),
+      ACall("GetRows", CallGetRows, Answer::kSingleRows, 0, kHasTokens | kHasOwnWrites),
+      ACall("ReadRowAsync", CallReadRowAsync, Answer::kSingleRows, 0, kHasTokens | kHasOwnWrites),
+      ACall("GetRowsAsync", CallGetRowsAsync, Answer::kSingleRows, 0, kHasTokens | kHasOwnWrites),
       ACall("ReadRows", CallReadRows, Answer::kStream, 0, kHasOwnWrites, kHasRowStreams),
       ACall("Scanner", CallScanner, Answer::kByFamily, 0, kHasTokens | kHasOwnWrites,
             kHasScanStreams),
@@ -356,8 +359,11 @@ inline std::vector<CrossingDimension> CrossedPlaces() {
                    "one", [](Place* place) { place->has_changes = true; }, kTakesStreams)}),
       OfPlace("scan cache", {APlace("off", [](Place*) {}),
                              APlace("on", [](Place* place) { place->scan_cache = true; })}),
-      OfPlace("files", {APlace("mapped", [](Place*) {}),
-                        APlace("by position", [](Place* place) { place->reads_mapped = false; })}),
+      OfPlace(
+          "files",
+          {APlace("mapped", [](Place*) {}),
+           APlace("mapped, and never in memory", [](Place* place) { place->files = Files::kCold; }),
+           APlace("by position", [](Place* place) { place->files = Files::kByPosition; })}),
       OfPlace("traces", {APlace("none", [](Place*) {}),
                          APlace("of each call", [](Place* place) { place->is_traced = true; })}),
       OfPlace("recording",
