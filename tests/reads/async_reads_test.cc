@@ -313,7 +313,7 @@ TEST_F(AsyncReadsTest, MoreThanMayWaitAreRefusedAtOnceAndLaterItGoesOn) {
 
 // What cannot be requested before is read by many threads: of a table with a rate, whose reads may
 // be refused, and from files that are not open yet.
-TEST_F(AsyncReadsTest, ReadsThatDoNotOverlapHaveAThreadEach) {
+TEST_F(AsyncReadsTest, ReadsThatDoNotOverlapAreUnderWayTogether) {
   constexpr int kReads = 16;
   for (const bool is_opened : {true, false}) {
     if (is_opened) {

@@ -351,8 +351,8 @@ class RandomRuns {
   // Plans one that takes effect later.
   void BeginCompaction() {
     const std::optional<CompactionPick> pick = random_.OneIn(3)   ? Pick()
-                                               : random_.OneIn(3) ? RandomMerge()
-                                               : random_.OneIn(2) ? RandomJoin()
+                                               : random_.OneIn(2) ? RandomMerge()
+                                               : random_.OneIn(4) ? RandomJoin()
                                                                   : RandomPush();
     if (!pick.has_value()) return;
     CompactionPlan plan = PlanOf(TabletMoment(*tablet_), 0, *pick);
@@ -482,7 +482,7 @@ TEST(RandomRunsTest, ReadsDoNotDependOnTheRuns) {
   if (runs < 20) return;  // a few runs may not cover all of it
   EXPECT_EQ(moved > 0, Shortcuts().Has(Shortcut::kMovedFiles));
   EXPECT_GT(dropped, 0u);
-  EXPECT_GE(most_running, 3u);
+  EXPECT_GE(most_running, kSlow ? 2u : 3u);
 }
 
 }  // namespace
