@@ -25,7 +25,7 @@ class MemtableHolder;
 // Memtables, the log bytes they pin, indexes and filters, SSTables that are being written, and the
 // block cache share the limit. The block cache takes what the other uses leave, and shrinks when
 // they grow. Memtables are flushed when they and the log reach their part of the limit. Index and
-// filter of an SSTable are kept in memory as long as those of all take no more than a quarter of
+// filter of an SSTable are kept in memory as long as those of all take no more than half of
 // the limit; those of others are read in parts, through the block cache. A caller's own views, and
 // a single value that is larger than the budget, may exceed it. So may what is needed for each
 // tablet and SSTable, a few kilobytes (docs/tuning.md), which is counted as kIndexes.

@@ -302,7 +302,7 @@ TEST_F(IndexPartsTest, TheBudgetDecidesWhetherIndexAndFilterAreInMemory) {
   };
   EXPECT_TRUE(is_whole({}));
   BudgetCharge others(budget.get(), MemoryBudget::Use::kIndexes);
-  others.Set(budget->limit() / 4);
+  others.Set(budget->limit() / 2);
   const uint64_t used = budget->used(MemoryBudget::Use::kIndexes);
   EXPECT_FALSE(is_whole({}));
   EXPECT_TRUE(is_whole({.whole = true}));

@@ -104,7 +104,7 @@ class IndexMemoryTest : public WorldFixture {
 
 TEST_F(IndexMemoryTest, ADatabaseWithoutRoomForIndexesReturnsTheSame) {
   BudgetCharge others(budget_.get(), MemoryBudget::Use::kIndexes);
-  others.Set(budget_->limit() / 4);
+  others.Set(budget_->limit() / 2);
   for (const FilterKind filter :
        {FilterKind::kRow, FilterKind::kRowAndColumn, FilterKind::kRowIndex, FilterKind::kNone}) {
     const std::string path = Cat(directory_.database(), static_cast<int>(filter));
@@ -114,14 +114,14 @@ TEST_F(IndexMemoryTest, ADatabaseWithoutRoomForIndexesReturnsTheSame) {
       const uint64_t files = database->Statistics().files_in_parts;
       EXPECT_GT(files, 2);
       EXPECT_LT(budget_->used(MemoryBudget::Use::kIndexes),
-                budget_->limit() / 4 + (files + 20) * (6 << 10));
+                budget_->limit() / 2 + (files + 20) * (6 << 10));
       ExpectAllRows(OpenTable(database.get()));
       ASSERT_OK(database->Compact("t"));
       EXPECT_GT(database->Statistics().files_in_parts, 0);
       ExpectAllRows(OpenTable(database.get()));
     }
     EXPECT_EQ(budget_->files_in_parts(), 0) << "closed";
-    EXPECT_EQ(budget_->used(MemoryBudget::Use::kIndexes), budget_->limit() / 4);
+    EXPECT_EQ(budget_->used(MemoryBudget::Use::kIndexes), budget_->limit() / 2);
     const auto database = Open(path, Options(FileSystem::ReadMode::kPositional));
     ExpectAllRows(OpenTable(database.get()));
     EXPECT_GT(database->Statistics().files_in_parts, 0);
