@@ -164,17 +164,20 @@ std::vector<bool> AreSmall(const std::vector<FileSummary>& files, uint64_t targe
   return are_small;
 }
 
-// How far apart the newest timestamps of files may be that are joined.
-int64_t MostSpan(const GroupSummary& group) {
+// How far apart the newest timestamps of files may be that are joined. The difference of two
+// timestamps may be larger than any of them.
+uint64_t MostSpan(const GroupSummary& group) {
   if (group.expired_before == std::numeric_limits<int64_t>::min()) {
-    return std::numeric_limits<int64_t>::max();
+    return std::numeric_limits<uint64_t>::max();
   }
-  return (absl::ToUnixMicros(group.now) - group.expired_before) / kPartOfAge;
+  const int64_t now = absl::ToUnixMicros(group.now);
+  if (now <= group.expired_before) return 0;
+  return (static_cast<uint64_t>(now) - static_cast<uint64_t>(group.expired_before)) / kPartOfAge;
 }
 
 // The files from `begin` on that are to be joined; none, or kLeastJoined and more.
 size_t JoinedFrom(const std::vector<FileSummary>& files, const std::vector<bool>& are_small,
-                  size_t begin, uint64_t target_size, int64_t most_span) {
+                  size_t begin, uint64_t target_size, uint64_t most_span) {
   uint64_t bytes = 0, largest = 0;
   int64_t oldest = files[begin].max_timestamp, newest = oldest;
   size_t joined = 0;
@@ -183,7 +186,8 @@ size_t JoinedFrom(const std::vector<FileSummary>& files, const std::vector<bool>
     largest = std::max(largest, files[i].bytes);
     oldest = std::min(oldest, files[i].max_timestamp);
     newest = std::max(newest, files[i].max_timestamp);
-    if (bytes > target_size || newest - oldest > most_span) break;
+    const uint64_t span = static_cast<uint64_t>(newest) - static_cast<uint64_t>(oldest);
+    if (bytes > target_size || span > most_span) break;
     const size_t count = i - begin + 1;
     if (count >= kLeastJoined && bytes >= largest * kJoinedGrowth) joined = count;
   }
@@ -193,7 +197,7 @@ size_t JoinedFrom(const std::vector<FileSummary>& files, const std::vector<bool>
 }  // namespace
 
 std::optional<CompactionPick> PickSmallFiles(const GroupSummary& group) {
-  const int64_t most_span = MostSpan(group);
+  const uint64_t most_span = MostSpan(group);
   for (size_t run = 0; run < group.runs.size(); ++run) {
     const std::vector<FileSummary>& files = group.runs[run].files;
     if (files.size() < kLeastJoined) continue;

@@ -115,7 +115,7 @@ inline constexpr uint64_t kSmallPart = 8;
 inline constexpr size_t kLeastJoined = 10;
 inline constexpr size_t kMostJoined = 256;
 inline constexpr uint64_t kJoinedGrowth = 4;
-inline constexpr int64_t kPartOfAge = 8;
+inline constexpr uint64_t kPartOfAge = 8;
 std::optional<CompactionPick> PickSmallFiles(const GroupSummary& group);
 
 // Merges runs of similar size, `width` of them at a time. An entry is rewritten about once for each

@@ -123,11 +123,20 @@ TEST_F(SmallFilesPickTest, FilesThatExpireAtOtherTimesAreLeft) {
   for (size_t i = 0; i < files.size(); ++i) files[i].max_timestamp = static_cast<int64_t>(i) * 100;
   EXPECT_EQ(Picked(), "run 0: 0 to 10");
   group_.now = absl::FromUnixMicros(900);
-  group_.expired_before = 900 - 1000 * kPartOfAge;
+  const auto age = static_cast<int64_t>(kPartOfAge);
+  group_.expired_before = 900 - 1000 * age;
   EXPECT_EQ(Picked(), "run 0: 0 to 10");
-  group_.expired_before = 900 - 900 * kPartOfAge;
+  group_.expired_before = 900 - 900 * age;
   EXPECT_EQ(Picked(), "run 0: 0 to 9");
-  group_.expired_before = 900 - 899 * kPartOfAge;
+  group_.expired_before = 900 - 899 * age;
+  EXPECT_EQ(Picked(), "none");
+  // The extremes of both.
+  group_.expired_before = std::numeric_limits<int64_t>::min() + 1;
+  files[0].max_timestamp = -1;
+  EXPECT_EQ(Picked(), "run 0: 0 to 10");
+  files[1].max_timestamp = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(Picked(), "none");
+  group_.expired_before = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(Picked(), "none");
 }
 
