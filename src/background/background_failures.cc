@@ -50,6 +50,7 @@ void BackgroundWork::RecordCompaction(const Work& work, const CompactionOutcome&
     return;
   }
   if (outcome.is_in_doubt) return StopCompactions(work, status);
+  if (BeganBeforeResume(work)) return work.tablet->SetMayPickOther(true);
   // It is never recorded as failed work, so that no call waits for it.
   if (outcome.unreadable_file != 0 && absl::IsDataLoss(status)) {
     work.tablet->SetMayPickOther(true);
@@ -75,6 +76,11 @@ void BackgroundWork::RecordCompaction(const Work& work, const CompactionOutcome&
   if (failures >= kMostReadTries && !absl::IsResourceExhausted(status)) {
     QuarantineInput(work, outcome.unreadable_file, status);
   }
+}
+
+bool BackgroundWork::BeganBeforeResume(const Work& work) const {
+  MutexLock lock(&mutex_);
+  return work.resumed != resumed_;
 }
 
 uint64_t BackgroundWork::FailuresOf(const Work& work) const {

@@ -343,6 +343,7 @@ void BackgroundWork::BeginFlush(const FlushWork& work) {
 void BackgroundWork::BeginCompaction(Work* work) {
   work->running = compacting_.Begin(work->id(), work->plan.reach);
   work->failures = FailuresOf(*work);
+  work->resumed = resumed_;
 }
 
 void BackgroundWork::FinishedFlush(const FlushWork& work) {
@@ -460,6 +461,7 @@ void BackgroundWork::ClearError() {
     MutexLock lock(&mutex_);
     servers = servers_;
     compaction_error_ = absl::OkStatus();
+    ++resumed_;
     for (auto& [server, failed] : failed_flushes_) failed.pause.TryNow();
     failed_compactions_.clear();
     upkeep_pauses_.clear();

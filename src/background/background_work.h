@@ -17,7 +17,8 @@
 // * An input that is damaged (DataLoss), or that could not be read kMostReadTries times in a row,
 //   is quarantined (tablet/file_quarantine.h): compactions leave it alone until Resume.
 // A pause ends at once when a caller requests the flush, on Resume, and, if space was missing, when
-// a compaction or a deleted table has freed some.
+// a compaction or a deleted table has freed some. A compaction that fails after a Resume, but began
+// before it, is retried at once and not recorded: what made it fail may be mended.
 //
 // Lock order: a turn among the writes of a server, then `mutex_`, then the other locks of a server
 // and of a Tablet. The choice of a compaction may read indexes of files under it; no other I/O.
@@ -177,6 +178,7 @@ class BackgroundWork {
     // Set when it begins.
     RunningCompactions::Handle running = {};
     uint64_t failures = 0;  // those of the group so far
+    uint64_t resumed = 0;   // `resumed_` then
 
     WorkId id() const { return {tablet.get(), group}; }
   };
@@ -242,6 +244,7 @@ class BackgroundWork {
   bool AreStopped() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // How many compactions of the group have failed since one has succeeded.
   uint64_t FailuresOf(const Work& work) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool BeganBeforeResume(const Work& work) const ABSL_LOCKS_EXCLUDED(mutex_);
   void CountRuns();
   // Compactions that wait for the rate limiter check whether they are cancelled.
   void WakeLimited() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -323,6 +326,7 @@ class BackgroundWork {
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;   // for calls
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;  // for the threads too
   absl::Status compaction_error_ ABSL_GUARDED_BY(mutex_);
+  uint64_t resumed_ ABSL_GUARDED_BY(mutex_) = 0;  // how often; see RecordCompaction
   std::set<std::pair<uint64_t, size_t>> warned_of_ ABSL_GUARDED_BY(mutex_);  // table, group
 
   // A thread that merges SSTables ends when its number is not among the wanted ones.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -154,6 +155,26 @@ TEST_F(BackgroundTroubleTest, ACompactionThatFailsIsListedUntilOneSucceeds) {
   EXPECT_EQ(counters.merging_bytes_written, statistics.merging.bytes_written);
   EXPECT_GT(counters.merging_bytes_read, counters.merging_bytes_written);
   EXPECT_EQ(counters.moved_bytes, 0u);
+}
+
+// What made it fail may be mended.
+TEST_F(BackgroundTroubleTest, ACompactionThatBeganBeforeAResumeIsNotRecordedAsFailed) {
+  ASSERT_NO_FATAL_FAILURE(MakeRuns(3));
+  const FileCallFilter new_files = {{FileCall::kNewWritableFile}, ".sst"};
+  faulty_.StallCalls(new_files);
+  faulty_.FailCalls(new_files, absl::UnavailableError("no file"));
+  absl::Status compacted;
+  std::thread compaction([&] { compacted = Compact(); });
+  EXPECT_TRUE(faulty_.WaitUntilStalled(1));
+  background_.ClearError();
+  tablet_->SetMayPickOther(false);
+  faulty_.ReleaseCalls();
+  compaction.join();
+  EXPECT_STATUS(kUnavailable, "no file", compacted);
+  EXPECT_TRUE(background_.Failing().empty());
+  EXPECT_TRUE(tablet_->MayPickOther());  // it is tried again
+  EXPECT_STATUS(kUnavailable, "no file", Compact());
+  EXPECT_EQ(background_.Failing().size(), 1u);
 }
 
 // Without room for a file nothing is known of the file.
