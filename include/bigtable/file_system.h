@@ -85,6 +85,9 @@ class BIGTABLE_EXPORT ReadQueue {
   virtual void Submit() = 0;
   // Waits until the read, which was begun, is done. Others may be done before it.
   virtual void Wait(Read* read) = 0;
+  // Waits until one is done that was not when the last call returned. Returns at once if none is
+  // under way. May return earlier.
+  virtual void WaitForAny() = 0;
 };
 
 // A file that is read at any position. Thread-safe.

@@ -1,5 +1,6 @@
 #include "blocks/overlapped_reads.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/try_allocate.h"
@@ -38,6 +39,25 @@ OverlappedReads::Entry* OverlappedReads::Find(const BlockFile& file, const Block
     return &entry;
   }
   return nullptr;
+}
+
+bool OverlappedReads::Has(const BlockFile& file, const BlockHandle& block) {
+  const Entry* const entry = Find(file, block);
+  if (entry != nullptr) Collect(entry);
+  return entry != nullptr;
+}
+
+void OverlappedReads::Collect(const Entry* entry) {
+  if (tickets_ != nullptr) tickets_->emplace_back(entry, entry->number);
+}
+
+bool OverlappedReads::AreDone(const Tickets& tickets) {
+  return std::all_of(tickets.begin(), tickets.end(),
+                     [](const Ticket& ticket) { return ticket.is_done(); });
+}
+
+void OverlappedReads::WaitForAny() {
+  if (queue_ != nullptr) queue_->WaitForAny();
 }
 
 bool OverlappedReads::HasRoom(uint64_t bytes) const {
@@ -103,6 +123,7 @@ bool OverlappedReads::Begin(const BlockFile& file, const BlockHandle& block) {
   entry->offset = block.offset;
   entry->number = attempts_;
   entry->is_taken = false;
+  Collect(entry);
   // Some at a time: the disk should not wait for the last, and each time is a system call.
   constexpr uint64_t kTogether = 8;
   if (++begun_ % kTogether == 0) queue_->Submit();

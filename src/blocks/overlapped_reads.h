@@ -19,6 +19,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
 
@@ -35,8 +37,19 @@ class OverlappedReads {
   OverlappedReads(const OverlappedReads&) = delete;
   OverlappedReads& operator=(const OverlappedReads&) = delete;
 
+  // A read of a block, by which its caller asks whether it is done. Valid as long as this object.
+  class Ticket;
+  using Tickets = absl::InlinedVector<Ticket, 2>;
+  // From now on, tickets are added here for blocks of which Has or Begin returns true. Null: no
+  // more.
+  void CollectInto(Tickets* tickets) { tickets_ = tickets; }
+  // Whether Take of these blocks waits for nothing, as far as WaitForAny and Take have seen.
+  static bool AreDone(const Tickets& tickets);
+  // Waits until one more is done than was seen. Returns at once if there is none.
+  void WaitForAny();
+
   // Whether a read of this block was begun, and is still here.
-  bool Has(const BlockFile& file, const BlockHandle& block) { return Find(file, block) != nullptr; }
+  bool Has(const BlockFile& file, const BlockHandle& block);
   // Whether Begin can begin it, as far as is known.
   bool MayBegin(const BlockHandle& block);
   // Begins to read a block that it does not have. False: it must be read in another way. The
@@ -60,6 +73,7 @@ class OverlappedReads {
     ReadQueue::Read read;
   };
 
+  void Collect(const Entry* entry);
   Entry* Find(const BlockFile& file, const BlockHandle& block);
   // An entry that is not needed and has so much memory, or is given it; null: there is no room.
   Entry* FindFree(uint64_t memory_size);
@@ -78,6 +92,17 @@ class OverlappedReads {
   size_t next_free_ = 0;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unique_ptr<ReadQueue> queue_;  // made for the first read
+  Tickets* tickets_ = nullptr;
+};
+
+class OverlappedReads::Ticket {
+ public:
+  Ticket(const Entry* entry, uint64_t number) : entry_(entry), number_(number) {}
+  bool is_done() const { return entry_->number != number_ || entry_->read.is_done; }
+
+ private:
+  const Entry* entry_;  // has been given to another read if the number differs
+  uint64_t number_;
 };
 
 }  // namespace bigtable

@@ -77,8 +77,8 @@ absl::Status EmbeddedDatabase::Close() {
   impl_->gate.CloseAndWait();
   // Those that wait find that it is closed.
   impl_->async_overlapped.Stop();
-  impl_->async_others.Stop();
-  impl_->async_waits.Stop();
+  impl_->async_alone.Stop();
+  impl_->async_elsewhere.Stop();
   EndRecording();
   // On a thread of its own: a database that is a static object is closed after the main thread's
   // thread-local objects, such as compression contexts, are destroyed.

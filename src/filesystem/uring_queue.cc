@@ -148,6 +148,12 @@ class RingQueue final : public UringQueue {
     while (!added_.empty()) Enter(0);
   }
 
+  void WaitForAny() override {
+    if (TakeDone() > 0 || (added_.empty() && under_way_ == 0)) return;
+    Enter(1);
+    TakeDone();
+  }
+
   void Wait(Read* read) override {
     TakeDone();
     while (!read->is_done) {
@@ -180,7 +186,7 @@ class RingQueue final : public UringQueue {
     }
   }
 
-  void TakeDone() {
+  unsigned TakeDone() {
     unsigned head;
     unsigned taken = 0;
     struct io_uring_cqe* done;
@@ -190,6 +196,7 @@ class RingQueue final : public UringQueue {
     }
     ::io_uring_cq_advance(ring_->get(), taken);
     under_way_ -= taken;
+    return taken;
   }
 
   // A part is as good as an error: the caller reads it again, in a way that says what is wrong.

@@ -42,6 +42,7 @@
 #include "monitoring/tracer.h"
 #include "options/option_changes.h"
 #include "read/row_requests.h"
+#include "routing/async_pool.h"
 #include "routing/async_reads.h"
 #include "routing/location_cache.h"
 #include "rpc/request_slots.h"
@@ -102,11 +103,11 @@ class DatabaseImpl {
   CallGate gate;
   LocationCache locations{&gate};
   RequestSlots slots;  // for messages
-  // Reads that overlap; reads that do not, of tablets in place; and reads of other tablets, each of
-  // which may wait for long.
-  AsyncReads async_overlapped{RowRequests::kAhead, 4};
-  AsyncReads async_others{1, 64};
-  AsyncReads async_waits{1, 64};
+  // Reads whose callers do not wait: of tablets elsewhere, each of which may wait for long; of
+  // tablets in place, one for each thread; and those that overlap.
+  AsyncPool async_elsewhere{64};
+  AsyncPool async_alone{64};
+  AsyncReads async_overlapped{RowRequests::kAhead, 4, &async_alone};
   // These are null once the database is closed. Use them only inside the gate.
   std::unique_ptr<Cluster> cluster;
   Parts parts;

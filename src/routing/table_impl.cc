@@ -394,27 +394,43 @@ std::vector<absl::StatusOr<Row>> TableImpl::GetRows(absl::Span<const std::string
   return results;
 }
 
-AsyncReads* TableImpl::ReaderOf(std::string_view row) const {
+TableImpl::AsyncWay TableImpl::AsyncWayOf(std::string_view row) const {
   const ServedTable& tablets = *route->Get();
   const Tablet* const tablet = tablets.tablets()[tablets.Find(row)].tablet.get();
-  if (tablet == nullptr) return &database->async_waits;
+  if (tablet == nullptr) return AsyncWay::kElsewhere;
   static constexpr CallLimits kNoLimits;
   const RowRequests requests(nullptr, &kNoLimits, nullptr);
   const Pin<TabletVersion> version = tablet->Version();
   switch (RowRequests::OfTablet(requests, *version).WaitsOf(row)) {
     case ReadSources::Waits::kNothing:
-      return nullptr;
+      return AsyncWay::kAtOnce;
     case ReadSources::Waits::kRequests:
       if (MayRefuse() || tablet->environment()->scan_cache != nullptr) break;
-      return &database->async_overlapped;
+      return AsyncWay::kOverlapped;
     case ReadSources::Waits::kOthers:
       break;
   }
-  return &database->async_others;
+  return AsyncWay::kAlone;
 }
 
-void TableImpl::RequestAsync(const AsyncReads::Read& read,
-                             std::optional<OverlappedReads>* overlapped) const {
+absl::Status TableImpl::AddAsync(AsyncRead&& read, AsyncWay way) const {
+  constexpr uint64_t kPartOfBudget = 16;
+  const CallGate::Pass pass(&database->gate);
+  if (!pass) return database->ClosedError();
+  const uint64_t most_bytes = database->parts.budget->limit() / kPartOfBudget;
+  if (way == AsyncWay::kOverlapped)
+    return database->async_overlapped.Add(std::move(read), most_bytes);
+  AsyncPool& pool = way == AsyncWay::kAlone ? database->async_alone : database->async_elsewhere;
+  return pool.Add(std::move(read), most_bytes);
+}
+
+uint64_t AsyncRead::Read(OverlappedReads* overlapped) {
+  if (!result.has_value()) result = table->ReadCounted(row, filter, options, overlapped);
+  return result->ok() ? TableImpl::BytesOf(**result) : 0;
+}
+
+void TableImpl::RequestAsync(const AsyncRead& read, std::optional<OverlappedReads>* overlapped,
+                             OverlappedReads::Tickets* blocks) const {
   if (!Shortcuts().Has(Shortcut::kRequests) || MayRefuse() ||
       !CheckFilterAndLimits(read.filter, read.options).ok()) {
     return;
@@ -426,24 +442,18 @@ void TableImpl::RequestAsync(const AsyncReads::Read& read,
   }
   const CallLimits limits = LimitsOf(read.options);
   const std::string_view row = read.row;
+  (*overlapped)->CollectInto(blocks);
   RequestRows({&row, 1}, RowRequests(FilterNode::Of(read.filter), &limits, &**overlapped));
+  (*overlapped)->CollectInto(nullptr);
 }
 
 void TableImpl::ReadRowAsync(std::string row, Filter filter, ReadOptions options, RowDone done) {
-  constexpr uint64_t kPartOfBudget = 16;
-  AsyncReads* reader = nullptr;
-  uint64_t most_bytes = 0;
-  {
-    const CallGate::Pass pass(&database->gate);
-    if (pass) {
-      reader = ReaderOf(row);
-      most_bytes = database->parts.budget->limit() / kPartOfBudget;
-    }
-  }
-  if (reader == nullptr) return done(ReadRow(row, filter, options));
-  AsyncReads::Read read{shared_from_this(), std::move(row), std::move(filter), std::move(options),
-                        std::move(done)};
-  const absl::Status added = reader->Add(std::move(read), most_bytes);
+  AsyncWay way = AsyncWay::kAtOnce;
+  if (const CallGate::Pass pass(&database->gate); pass) way = AsyncWayOf(row);
+  if (way == AsyncWay::kAtOnce) return done(ReadRow(row, filter, options));
+  AsyncRead read{shared_from_this(), std::move(row), std::move(filter), std::move(options),
+                 std::move(done)};
+  const absl::Status added = AddAsync(std::move(read), way);
   // It was not taken then.
   if (!added.ok()) read.done(added);  // NOLINT(bugprone-use-after-move)
 }

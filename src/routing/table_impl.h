@@ -31,7 +31,7 @@
 #include "monitoring/call_timer.h"
 #include "read/cell_cursor.h"
 #include "read/row_requests.h"
-#include "routing/async_reads.h"
+#include "routing/async_read.h"
 #include "routing/database_impl.h"
 #include "routing/served_table.h"
 #include "routing/table_route.h"
@@ -116,9 +116,12 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
 
   // Whether a read may be refused by quotas, access lists, or because the database is closed.
   bool MayRefuse() const;
-  // Inside the gate. The threads that should read the row. Null: the caller should, because the
-  // read waits for nothing, as far as is known.
-  AsyncReads* ReaderOf(std::string_view row) const;
+  // By whom a row should be read whose caller does not wait: by the caller, because the read waits
+  // for nothing, as far as is known; or by threads of the database (database_impl.h).
+  enum class AsyncWay { kAtOnce, kOverlapped, kAlone, kElsewhere };
+  AsyncWay AsyncWayOf(std::string_view row) const;  // inside the gate
+  // An error: it was not taken.
+  absl::Status AddAsync(AsyncRead&& read, AsyncWay way) const;
   // Begins to read these rows from the disk, those of tablets in place.
   void RequestRows(absl::Span<const std::string_view> rows, const RowRequests& requests) const;
 
@@ -126,8 +129,9 @@ class TableImpl : public TableBackend, public std::enable_shared_from_this<Table
   absl::StatusOr<Row> ReadCounted(std::string_view row, const Filter& filter,
                                   const ReadOptions& options, OverlappedReads* overlapped);
   // Begins the reads of the blocks of the row, which are added to `*overlapped`; that is made if it
-  // is not there. Does nothing for a row whose read may be refused.
-  void RequestAsync(const AsyncReads::Read& read, std::optional<OverlappedReads>* overlapped) const;
+  // is not there. Sets `*blocks`. Does nothing for a row whose read may be refused.
+  void RequestAsync(const AsyncRead& read, std::optional<OverlappedReads>* overlapped,
+                    OverlappedReads::Tickets* blocks) const;
   // ReadRow, without counting the call.
   absl::StatusOr<Row> ReadRowUncounted(std::string_view row, const Filter& filter,
                                        const ReadOptions& options) const;

@@ -1,11 +1,13 @@
 #include "blocks/overlapped_reads.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -110,6 +112,40 @@ TEST_F(OverlappedReadsTest, BlocksThatAreNeverTakenDoNotBlockTheOthers) {
     }
   }
   EXPECT_GT(begun, kBlocks / 2);
+}
+
+TEST_F(OverlappedReadsTest, TicketsTellWhenABlockIsThere) {
+  Queues queues(128);
+  OverlappedReads reads(&queues, budget_);
+  reads.WaitForAny();  // there is none
+  constexpr size_t kBegun = 20;
+  std::vector<OverlappedReads::Tickets> tickets(kBegun);
+  for (size_t i = 0; i < kBegun; ++i) {
+    reads.CollectInto(&tickets[i]);
+    ASSERT_TRUE(reads.Begin(*file_, At(i)));
+    // One that waits for the block of another, too.
+    EXPECT_EQ(reads.Has(*file_, At((i + kBlocks - 1) % kBlocks)), i > 0);
+  }
+  reads.CollectInto(nullptr);
+  EXPECT_FALSE(reads.Has(*file_, At(kBegun)));
+  EXPECT_TRUE(reads.Begin(*file_, At(kBegun)));
+  EXPECT_TRUE(OverlappedReads::AreDone({}));
+  for (const auto& blocks : tickets) EXPECT_FALSE(OverlappedReads::AreDone(blocks));
+  EXPECT_EQ(tickets[0].size(), 1u);
+  EXPECT_EQ(tickets[5].size(), 2u);
+  const auto done = [&] {
+    return std::count_if(tickets.begin(), tickets.end(), OverlappedReads::AreDone);
+  };
+  (void)reads.Take(*file_, At(5));
+  EXPECT_EQ(tickets[5].begin()->is_done(), true);
+  for (size_t waits = 0; done() < static_cast<int64_t>(kBegun); ++waits) {
+    ASSERT_LE(waits, kBegun);
+    reads.WaitForAny();
+  }
+  // Also if others have their place.
+  for (size_t i = 0; i < kBegun; ++i) (void)reads.Take(*file_, At(i));
+  for (size_t i = 30; i < 30 + kBegun; ++i) ASSERT_TRUE(reads.Begin(*file_, At(i)));
+  EXPECT_EQ(done(), static_cast<int64_t>(kBegun));
 }
 
 TEST_F(OverlappedReadsTest, WithoutAQueueNothingIsBegun) {

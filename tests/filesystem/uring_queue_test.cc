@@ -90,6 +90,27 @@ TEST_F(ReadQueueTest, ReadsOfAnyPlaceAndSizeReturnTheBytesInAnyOrder) {
   }
 }
 
+TEST_F(ReadQueueTest, EachWaitForAnyEndsWithOneThatIsDoneAtLeastUntilAllAre) {
+  queue_->WaitForAny();  // there is none
+  for (const int n : {1, 3, 100}) {
+    std::vector<std::unique_ptr<Pending>> reads;
+    for (int i = 0; i < n; ++i) {
+      reads.push_back(std::make_unique<Pending>(static_cast<uint64_t>(i) * 1024, 700));
+      ASSERT_TRUE(file_->BeginRead(queue_.get(), &reads.back()->read));
+    }
+    int waits = 0;
+    while (!reads.empty()) {
+      queue_->WaitForAny();
+      ASSERT_LE(++waits, 2 * n);
+      std::erase_if(reads, [this](const auto& pending) {
+        if (pending->read.is_done) ExpectRead(*pending);
+        return pending->read.is_done;
+      });
+    }
+    queue_->WaitForAny();
+  }
+}
+
 TEST_F(ReadQueueTest, AFullQueueTakesNoMoreUntilReadsAreDone) {
   std::vector<std::unique_ptr<Pending>> reads;
   while (reads.size() <= queue_->most()) {

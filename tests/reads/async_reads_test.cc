@@ -35,6 +35,13 @@ namespace {
 
 using Repeat = FaultyFileSystem::Repeat;
 
+// How a read is held, and whether it is.
+struct Holding {
+  std::function<void()> hold, release;
+  std::function<bool()> is_held;
+  std::function<void()> in_first = [] {};  // when it is told
+};
+
 class AsyncReadsTest : public testing::Test {
  protected:
   static constexpr int kRows = 500;
@@ -82,6 +89,8 @@ class AsyncReadsTest : public testing::Test {
     is_done.WaitForNotification();
     return result;
   }
+
+  void ExpectOthersAreNotHeldUp(const Holding& holding);
 
   InMemoryFileSystem memory_;
   ColdFileSystem cold_{&memory_, /*is_cold=*/false};
@@ -280,18 +289,112 @@ TEST_F(AsyncReadsTest, EachIsToldOnceIfTheDatabaseIsClosed) {
   EXPECT_TRUE(is_told);
 }
 
+// --- Reads that hold up others ---
+
+// Behind a read of another table that is held, many rows of table "t" are told.
+void AsyncReadsTest::ExpectOthersAreNotHeldUp(const Holding& holding) {
+  std::vector<Table*> others;
+  for (const char* name : {"u", "v", "w"}) {
+    ASSERT_OK(database_->CreateTable(name, {.families = {{"f", {}}}}));
+    others.push_back(*database_->OpenTable(name));
+    ASSERT_OK(others.back()->Apply(RowMutation(RowOf(0)).Set("f:q", Timestamp(1), "v")));
+    ASSERT_OK(database_->Flush(name));
+    ASSERT_OK(others.back()->ReadRow(RowOf(0)));  // its file is open
+  }
+  for (int i = 0; i < kRows; i += 10) ExpectRow(i, table_->ReadRow(RowOf(i)));
+  cold_.SetCold(true);
+  int held = 0;
+  for (Table* const other : others) {
+    // A thread gets the read and the others together: it is busy until all are there.
+    std::atomic<bool> is_queued = false;
+    table_->ReadRowAsync(RowOf(1), {}, {.fill_cache = false},
+                         [&, caller = std::this_thread::get_id()](const absl::StatusOr<Row>&) {
+                           const bool is_here = std::this_thread::get_id() == caller;
+                           while (!is_here && !is_queued) absl::SleepFor(absl::Microseconds(100));
+                         });
+    absl::SleepFor(absl::Milliseconds(1));
+    holding.hold();
+    std::atomic<bool> is_first_told = false;
+    other->ReadRowAsync(RowOf(0), {}, {.fill_cache = false}, [&](const absl::StatusOr<Row>& row) {
+      EXPECT_OK(row);
+      holding.in_first();
+      is_first_told = true;
+    });
+    constexpr int kOthers = 40;  // one thread may have them
+    std::atomic<int> missing = kOthers;
+    for (int i = 0; i < kOthers; ++i) {
+      table_->ReadRowAsync(RowOf(i * 2), {}, {}, [&, i](const absl::StatusOr<Row>& row) {
+        ExpectRow(i * 2, row);
+        --missing;
+      });
+    }
+    is_queued = true;
+    // Or the row was in memory.
+    while (!is_first_told && !holding.is_held()) absl::SleepFor(absl::Milliseconds(1));
+    const bool is_held = holding.is_held();
+    held += is_held ? 1 : 0;
+    if (!is_held) holding.release();
+    const absl::Time begin = absl::Now();
+    while (missing > 0 && absl::Now() < begin + absl::Seconds(30)) {
+      absl::SleepFor(absl::Milliseconds(1));
+    }
+    EXPECT_EQ(missing, 0) << "they wait for another read";
+    EXPECT_NE(is_first_told, is_held);
+    holding.release();
+    while (missing > 0 || !is_first_told) absl::SleepFor(absl::Milliseconds(1));
+    if (HasFailure()) break;
+  }
+  EXPECT_GE(held, 1);
+}
+
+TEST_F(AsyncReadsTest, ABlockThatDoesNotComeHoldsUpNoOtherRow) {
+  ExpectOthersAreNotHeldUp({.hold = [&] { cold_.HoldNextFile(); },
+                            .release = [&] { cold_.Release(); },
+                            .is_held = [&] { return cold_.is_holding(); }});
+}
+
+TEST_F(AsyncReadsTest, ARequestThatStallsHoldsUpNoOtherRow) {
+  ExpectOthersAreNotHeldUp(
+      {.hold =
+           [&] {
+             faulty_.StallOneFile(
+                 {.kinds = {FileCall::kRead, FileCall::kPopulate}, .path_contains = ".sst"});
+           },
+       .release = [&] { faulty_.ReleaseCalls(); },
+       .is_held = [&] { return faulty_.stalled() > 0; }});
+}
+
+TEST_F(AsyncReadsTest, ACallerThatTakesLongHoldsUpNoOtherRow) {
+  std::atomic<bool> is_released = false, is_held = false;
+  ExpectOthersAreNotHeldUp({.hold = [&] { is_released = is_held = false; },
+                            .release = [&] { is_released = true; },
+                            .is_held = [&] { return is_held.load(); },
+                            .in_first =
+                                [&, caller = std::this_thread::get_id()] {
+                                  is_held = std::this_thread::get_id() != caller;
+                                  while (is_held && !is_released)
+                                    absl::SleepFor(absl::Milliseconds(1));
+                                }});
+}
+
+// Every thread has a caller that takes long: rows wait, but not more than a part of the memory.
 TEST_F(AsyncReadsTest, MoreThanMayWaitAreRefusedAtOnceAndLaterItGoesOn) {
   const std::string long_row(60'000, 'x');
   ASSERT_OK(table_->Apply(RowMutation(long_row).Set("f:q", Timestamp(1), "v")));
   ASSERT_OK(database_->Flush("t"));
+  // Each is read by a thread of its own.
+  ASSERT_OK(database_->SetTableQuota("t", {.requests_per_second = 1'000'000}));
   cold_.SetCold(true);
-  // The thread of the database is busy with this one.
-  absl::Notification may_go_on, is_busy;
-  table_->ReadRowAsync(RowOf(0), {}, {}, [&](const absl::StatusOr<Row>&) {
-    is_busy.Notify();
-    may_go_on.WaitForNotification();
-  });
-  is_busy.WaitForNotification();
+  absl::Notification may_go_on;
+  std::atomic<int> held = 0;
+  constexpr int kThreads = 64;
+  for (int i = 0; i < kThreads; ++i) {
+    table_->ReadRowAsync(RowOf(i), {}, {}, [&](const absl::StatusOr<Row>&) {
+      ++held;
+      may_go_on.WaitForNotification();
+    });
+  }
+  while (held < kThreads) absl::SleepFor(absl::Milliseconds(1));
   std::atomic<int> waiting = 0;
   int taken = 0;
   absl::Status refused;

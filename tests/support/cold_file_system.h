@@ -1,8 +1,7 @@
 // A file system on top of another one whose SSTables are never in memory: each block of a row that
 // an engine reads in place is looked for and not found, and so read past the memory of the system,
 // or by position, or into the mapping (blocks/block_residency.h), or with others at the same time
-// (late_reads.h). Files that are read by position
-// anyway are not affected.
+// (late_reads.h). Files that are read by position anyway are not affected.
 #ifndef BIGTABLE_TESTS_SUPPORT_COLD_FILE_SYSTEM_H_
 #define BIGTABLE_TESTS_SUPPORT_COLD_FILE_SYSTEM_H_
 
@@ -44,6 +43,15 @@ class ColdFileSystem final : public FileSystemWrapper {
       residency_->CountSampleMissing();
     }
   }
+
+  // Reads that are begun together of one file, that of the next of them, are not done before
+  // Release.
+  void HoldNextFile() { holds_next_ = true; }
+  void Release() {
+    holds_next_ = false;
+    is_held_ = false;
+  }
+  bool is_holding() const { return is_held_; }
 
   uint64_t uncached_reads() const { return uncached_reads_; }
   uint64_t positional_reads() const { return positional_reads_; }
@@ -88,7 +96,14 @@ class ColdFileSystem final : public FileSystemWrapper {
     bool ReadsUncached() const override { return owner_->is_cold_ || file_->ReadsUncached(); }
     bool BeginRead(ReadQueue* queue, ReadQueue::Read* read) const override {
       auto* const late = dynamic_cast<LateReads*>(queue);
-      if (late == nullptr || !late->Begin(*file_, read)) return false;
+      if (owner_->holds_next_.exchange(false)) {
+        owner_->held_ = this;
+        owner_->is_held_ = true;
+      }
+      const bool is_held = owner_->is_held_ && owner_->held_ == this;
+      if (late == nullptr || !late->Begin(*file_, read, is_held ? &owner_->is_held_ : nullptr)) {
+        return false;
+      }
       ++owner_->overlapped_reads_;
       return true;
     }
@@ -114,6 +129,9 @@ class ColdFileSystem final : public FileSystemWrapper {
   }
 
   PageResidency* const residency_;
+  std::atomic<bool> holds_next_ = false;
+  std::atomic<bool> is_held_ = false;
+  std::atomic<const RandomAccessFile*> held_ = nullptr;
   std::atomic<bool> is_cold_ = false;
   std::atomic<uint64_t> uncached_reads_ = 0;
   std::atomic<uint64_t> positional_reads_ = 0;
