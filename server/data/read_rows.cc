@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/time/clock.h"
 #include "google/protobuf/arena.h"
 
@@ -21,6 +22,47 @@ constexpr size_t kFirstMessage = 16 << 10;
 constexpr size_t kLargestMessage = 512 << 10;
 // Bytes of the messages of all streams together, as long as each has at least kFirstMessage.
 constexpr size_t kAllMessages = 64 << 20;
+
+// A read that waits in the engine keeps its filter, which nothing counts there: only small ones,
+// and no regular expressions, which may hold megabytes.
+constexpr size_t kLargestWaitingFilter = 4 << 10;
+
+bool IsLiteral(std::string_view pattern) {
+  return std::all_of(pattern.begin(), pattern.end(),
+                     [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-'; });
+}
+
+bool HasExpression(const data::RowFilter& filter) {
+  const auto has_one = [](const auto& filters) {
+    return std::any_of(filters.begin(), filters.end(), HasExpression);
+  };
+  switch (filter.filter_case()) {
+    case data::RowFilter::kChain:
+      return has_one(filter.chain().filters());
+    case data::RowFilter::kInterleave:
+      return has_one(filter.interleave().filters());
+    case data::RowFilter::kCondition:
+      return HasExpression(filter.condition().predicate_filter()) ||
+             HasExpression(filter.condition().true_filter()) ||
+             HasExpression(filter.condition().false_filter());
+    case data::RowFilter::kRowKeyRegexFilter:
+      return !IsLiteral(filter.row_key_regex_filter());
+    case data::RowFilter::kFamilyNameRegexFilter:
+      return !IsLiteral(filter.family_name_regex_filter());
+    case data::RowFilter::kColumnQualifierRegexFilter:
+      return !IsLiteral(filter.column_qualifier_regex_filter());
+    case data::RowFilter::kValueRegexFilter:
+      return !IsLiteral(filter.value_regex_filter());
+    default:
+      return false;
+  }
+}
+
+bool IsSingleRow(const RowSet& rows) {
+  if (rows.ranges().size() != 1) return false;
+  const std::string& row = rows.ranges().front().begin();
+  return !row.empty() && rows.ranges().front() == RowRange::Single(row);
+}
 
 // As how many streams one with these rows counts: the reader has them once more.
 size_t WeightOf(const RowSet& rows) {
@@ -46,7 +88,32 @@ ServedCall::Step ReadRowsCall::Begin(grpc::ByteBuffer* request) {
   const size_t weight = WeightOf(rows_);
   if (const absl::Status status = CheckRoom(weight); !status.ok()) return End(status);
   running_.emplace(parts_.streams, weight);
+  if (may_wait_ && IsSingleRow(rows_)) {
+    return BeginRow(rows_.ranges().front().begin(), *filter);
+  }
   reader_.emplace(table_->ReadRows(rows_, *filter, options_));
+  return Advance();
+}
+
+// The row comes at once, or later and on another thread.
+ServedCall::Step ReadRowsCall::BeginRow(const std::string& row, const Filter& filter) {
+  table_->ReadRowAsync(row, filter, options_, [this, &row](absl::StatusOr<Row> found) {
+    trace()->TakeKept(row);
+    found_ = std::move(found);
+    Wake();
+  });
+  return WaitForWake();
+}
+
+ServedCall::Step ReadRowsCall::TakeRow() {
+  absl::StatusOr<Row> found = *std::exchange(found_, std::nullopt);
+  if (absl::IsNotFound(found.status())) {
+    // There may be a new table of this name.
+    reader_.emplace(table_->ReadRows(rows_, MakeFilter(), options_));
+    return Advance();
+  }
+  if (!found.ok()) return EndWith(found.status());
+  if (!found->empty() && !Has(*found)) row_ = *std::move(found);
   return Advance();
 }
 
@@ -60,6 +127,7 @@ absl::Status ReadRowsCall::CheckRoom(size_t weight) const {
 
 ServedCall::Step ReadRowsCall::Continue(bool is_there) {
   if (is_there) {
+    if (found_.has_value()) return TakeRow();
     if (ticket_.has_value()) TakeReaderBack();
     return Advance();
   }
@@ -89,6 +157,7 @@ absl::StatusOr<Filter> ReadRowsCall::Take(const data::ReadRowsRequest& request) 
   options_.cancellation = cancellation();
   SERVER_ASSIGN_OR_RETURN(Filter filter, convert::ToFilter(request.filter()));
   filter_ = request.filter().SerializeAsString();
+  may_wait_ = filter_.size() <= kLargestWaitingFilter && !HasExpression(request.filter());
   if (request.request_stats_view() == data::ReadRowsRequest::REQUEST_STATS_FULL) {
     wants_stats_ = true;
     began_ = absl::Now();
@@ -113,13 +182,17 @@ ServedCall::Step ReadRowsCall::Advance() {
     LeaveReader();
     return Send(TakeMessage());
   }
+  return EndWith(is_full.status());
+}
+
+ServedCall::Step ReadRowsCall::EndWith(const absl::Status& status) {
   // A read that found nothing was a read of its first row.
   if (rows_sent_ == 0 && !rows_.ranges().empty()) CountRead(rows_.ranges().front().begin());
   reader_.reset();
   running_.reset();
-  const bool with_stats = wants_stats_ && is_full.ok();
-  if (chunks_.empty() && !with_stats) return End(is_full.status());
-  return End(is_full.status(), TakeMessage(with_stats));
+  const bool with_stats = wants_stats_ && status.ok();
+  if (chunks_.empty() && !with_stats) return End(status);
+  return End(status, TakeMessage(with_stats));
 }
 
 // Reads until the message is full. False: these were the last rows.
@@ -127,21 +200,26 @@ absl::StatusOr<bool> ReadRowsCall::Fill() {
   chunks_.set_full_size(NextMessageSize());
   while (!chunks_.is_full()) {
     if (!row_.has_value()) {
-      if (has_all_rows()) return false;
+      if (!reader_.has_value() || has_all_rows()) return false;
       if (!reader_->Next()) {
         SERVER_ASSIGN_OR_RETURN(const bool begins_anew, OpenAgain());
         if (!begins_anew) return false;
         continue;
       }
-      ++rows_sent_;
-      CountRead(reader_->row().key());
-      cells_sent_ += static_cast<int64_t>(reader_->row().cells().size());
-      if (!chunks_.Write(reader_->row())) row_ = reader_->TakeRow();
+      if (!Has(reader_->row())) row_ = reader_->TakeRow();
     } else if (chunks_.Write(*row_)) {
       row_.reset();
     }
   }
   return true;
+}
+
+// Whether the message takes the whole row; otherwise its rest is to be kept.
+bool ReadRowsCall::Has(const Row& row) {
+  ++rows_sent_;
+  CountRead(row.key());
+  cells_sent_ += static_cast<int64_t>(row.cells().size());
+  return chunks_.Write(row);
 }
 
 void ReadRowsCall::CountRead(std::string_view row) {

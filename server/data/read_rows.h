@@ -4,7 +4,8 @@
 // message, and no thread; what the stream holds of the database, except for a row of which a part
 // was sent, and its filter are released after a second (streams.h). Messages grow from 16 KiB to
 // 512 KiB while the client keeps up; with many streams they stay smaller. A call that is cancelled,
-// or whose deadline has passed, stops reading.
+// or whose deadline has passed, stops reading. A read of a single row holds no thread while it
+// waits for the disk (Table::ReadRowAsync).
 #ifndef BIGTABLE_SERVER_DATA_READ_ROWS_H_
 #define BIGTABLE_SERVER_DATA_READ_ROWS_H_
 
@@ -57,8 +58,12 @@ class ReadRowsCall final : public ServedCall {
   absl::Status CheckRoom(size_t weight) const;
   absl::StatusOr<Filter> Take(grpc::ByteBuffer* bytes);
   absl::StatusOr<Filter> Take(const data::ReadRowsRequest& request);
+  Step BeginRow(const std::string& row, const Filter& filter);
+  Step TakeRow();
   Step Advance();
+  Step EndWith(const absl::Status& status);
   absl::StatusOr<bool> Fill();
+  bool Has(const Row& row);
   void CountRead(std::string_view row);
   void LeaveReader();
   void TakeReaderBack();
@@ -79,11 +84,13 @@ class ReadRowsCall final : public ServedCall {
   std::string filter_;
   RowSet rows_;
   ReadOptions options_;
+  bool may_wait_ = false;  // in the engine, with its filter
   bool wants_stats_ = false;
   absl::Time began_;  // only if it wants them
 
   Table* table_ = nullptr;
-  std::optional<RowReader> reader_;        // not while the client takes a message
+  std::optional<absl::StatusOr<Row>> found_;  // of a read of a single row
+  std::optional<RowReader> reader_;        // not while the client takes a message; null at the end
   std::optional<Streams::Ticket> ticket_;  // of the reader meanwhile
   std::optional<Row> row_;                 // its rest is for the next message
   convert::RowChunks chunks_;

@@ -227,6 +227,22 @@ ServedCall::Step ServedCall::Wait(std::chrono::milliseconds time) {
   return Step::kWaits;
 }
 
+ServedCall::Step ServedCall::WaitForWake() {
+  state_ = State::kWaiting;
+  if (waking_.exchange(Waking::kWaits) == Waking::kNeither) {
+    return Step::kWaits;  // and another thread may run the next step by now
+  }
+  waking_ = Waking::kNeither;
+  return Continue(true);
+}
+
+// The events of the end are for the threads of the queue: this one is the waker's.
+void ServedCall::Wake() {
+  if (waking_.exchange(Waking::kWoken) == Waking::kNeither) return;
+  waking_ = Waking::kNeither;
+  if (RunStep([&] { return Continue(true); }) == Step::kEnds) FinishForOthers();
+}
+
 ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc::ByteBuffer> last) {
   AddTiming();
   state_ = State::kEnding;

@@ -4,7 +4,7 @@
 // (calls/admission.h). Then it is a sequence of steps. The first takes the request, a later one
 // continues after a message. Each ends with the next message, or with the end of the call. A step
 // may block, as the engine does. A call that waits for its client, to send the rest of the request
-// or to take a message, or for some time, has no thread.
+// or to take a message, for some time, or for the engine to wake it, has no thread.
 //
 // Messages are bytes (convert/row_chunks.h). To the client, a unary call is a stream of one
 // message.
@@ -18,6 +18,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -118,8 +119,8 @@ class ServedCall : private Event, private AdmittedCall {
   // How a step ends. Only Send, Wait and End return it, and after them the step does nothing more.
   enum class Step { kSends, kWaits, kEnds };
   virtual Step Begin(grpc::ByteBuffer* request) = 0;
-  // The client has taken the message, or has gone; or the time has passed, and then `is_there` is
-  // true. Only after Send and Wait.
+  // The client has taken the message, or has gone; or the time has passed, or the call was woken,
+  // and then `is_there` is true. Only after Send, Wait and WaitForWake.
   virtual Step Continue(bool is_there);
 
   // INTERNAL, as gRPC's own servers: the bytes are no such message. They are released.
@@ -134,6 +135,10 @@ class ServedCall : private Event, private AdmittedCall {
   Step Send(const grpc::ByteBuffer& message);
   // Continues after this time, and is a few milliseconds late.
   Step Wait(std::chrono::milliseconds time);
+  // Continues once Wake was called, perhaps before this: at once then, and otherwise on the thread
+  // that wakes it. Wake is called once for each of these.
+  Step WaitForWake();
+  void Wake();
   // With a last message, if there is one.
   Step End(const absl::Status& status, std::optional<grpc::ByteBuffer> last = std::nullopt);
 
@@ -203,6 +208,8 @@ class ServedCall : private Event, private AdmittedCall {
   CallTrace trace_;
   Cancellation cancellation_;
   std::optional<grpc::Alarm> alarm_;  // of a call that has waited
+  enum class Waking : uint8_t { kNeither, kWaits, kWoken };
+  std::atomic<Waking> waking_{Waking::kNeither};
   size_t request_size_ = 0;
   size_t bytes_sent_ = 0;
   bool has_timing_ = false;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
+
 namespace bigtable::server {
 
 thread_local CallTrace* CallTrace::current_ = nullptr;
+thread_local std::optional<std::deque<RequestTrace>> CallTrace::kept_;
 
 void CallTrace::BeginsAgain() {
   began_ = std::chrono::steady_clock::now();
@@ -17,6 +20,27 @@ void CallTrace::BeginsAgain() {
 void CallTrace::Take(const RequestTrace& trace) {
   engine_began_ = std::chrono::steady_clock::now() - absl::ToChronoNanoseconds(trace.duration);
   trace_ = std::make_unique<RequestTrace>(trace);
+}
+
+bool CallTrace::Keep(const RequestTrace& trace) {
+  if (!kept_.has_value() || trace.request != RequestTrace::Request::kReadRow) return false;
+  if (kept_->size() == kMostKept) kept_->pop_front();
+  kept_->push_back(trace);
+  return true;
+}
+
+void CallTrace::TakeKept(std::string_view row) {
+  if (current_ != nullptr) return;  // it has come to this call's thread
+  if (!kept_.has_value()) kept_.emplace();
+  const auto found = std::find_if(kept_->begin(), kept_->end(), [&](const RequestTrace& trace) {
+    return trace.row == row.substr(0, RequestTrace::kMostRowBytes);
+  });
+  if (found == kept_->end()) return;
+  trace_ = std::make_unique<RequestTrace>(*found);
+  kept_->erase(found);
+  engine_began_ =
+      std::chrono::steady_clock::now() -
+      absl::ToChronoNanoseconds(std::max(absl::Now() - trace_->begin, trace_->duration));
 }
 
 SlowRequest CallTrace::Finish() {

@@ -9,7 +9,11 @@
 #define BIGTABLE_SERVER_MONITOR_CALL_TRACE_H_
 
 #include <chrono>
+#include <cstddef>
+#include <deque>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "absl/time/time.h"
 
@@ -23,7 +27,7 @@ struct SlowRequest {
   RequestTrace trace;
   absl::Duration duration;    // of all, until the response was handed to gRPC
   absl::Duration admission;   // until it was received and there was memory for it
-  absl::Duration reading;     // taking the request apart, until the engine has it
+  absl::Duration reading;     // taking the request apart, until the engine begins it
   absl::Duration converting;  // making the response of what the engine returns
   absl::Duration client;      // until the client had taken the messages before the last
 };
@@ -63,12 +67,21 @@ class CallTrace {
 
   // Takes what the engine says of a request that has just ended.
   void Take(const RequestTrace& trace);
+  // The same for a read whose call has no thread meanwhile: the engine's thread keeps the trace,
+  // and takes it for the call when it tells the call the row, perhaps a few rows later. False: the
+  // thread does not do such reads, as far as is known. Traces that are not taken are lost when
+  // kMostKept newer ones are there.
+  static bool Keep(const RequestTrace& trace);
+  void TakeKept(std::string_view row);
   bool is_traced() const { return trace_ != nullptr; }
   // The call ends now. Only if it is traced.
   SlowRequest Finish();
 
  private:
+  static constexpr size_t kMostKept = 16;
+
   static thread_local CallTrace* current_;
+  static thread_local std::optional<std::deque<RequestTrace>> kept_;  // unset: never asked for
 
   Time began_;
   std::chrono::nanoseconds admission_{0};  // before that

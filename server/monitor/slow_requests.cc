@@ -18,6 +18,7 @@ bool IsSlower(const SlowRequest& a, const SlowRequest& b) { return a.duration > 
 
 void SlowRequests::OnTrace(const RequestTrace& trace) {
   if (CallTrace* const call = CallTrace::Current()) return call->Take(trace);
+  if (CallTrace::Keep(trace)) return;
   SlowRequest request{.trace = trace, .duration = trace.duration};
   if (trace.request == RequestTrace::Request::kReadRows) {
     request.client = std::max(trace.duration - trace.inside, absl::ZeroDuration());

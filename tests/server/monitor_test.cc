@@ -176,6 +176,52 @@ TEST(SlowRequests, ACallHasItsTimesOutsideTheEngine) {
   EXPECT_NEAR(absl::ToDoubleSeconds(slowest[0].client), 0, 0.5);
 }
 
+// On a thread of the engine, which tells calls their rows a few reads later.
+TEST(SlowRequests, ACallThatHasNoThreadTakesTheTraceOfItsRow) {
+  std::thread([] {
+    SlowRequests slow;
+    const auto read = [&](std::string row) {
+      RequestTrace trace;
+      trace.row = std::move(row);
+      trace.begin = absl::Now() - absl::Seconds(3);
+      trace.duration = absl::Seconds(2);
+      slow.OnTrace(trace);
+    };
+    read("before");  // the thread is not known to do so
+    EXPECT_EQ(slow.Slowest(20, absl::Now()).size(), 1u);
+    CallTrace first, call, other;
+    first.TakeKept("before");
+    EXPECT_FALSE(first.is_traced());
+    const std::string long_row(1000, 'x');
+    for (const char* row : {"a", "b", "c"}) read(row);
+    read(long_row.substr(0, RequestTrace::kMostRowBytes));
+    EXPECT_EQ(slow.Slowest(20, absl::Now()).size(), 1u);
+    call.Begins(std::chrono::steady_clock::now() - std::chrono::seconds(10),
+                std::chrono::seconds(5));
+    call.TakeKept("d");
+    EXPECT_FALSE(call.is_traced());
+    call.TakeKept("b");
+    ASSERT_TRUE(call.is_traced());
+    const SlowRequest request = call.Finish();
+    EXPECT_EQ(request.trace.row, "b");
+    EXPECT_NEAR(absl::ToDoubleSeconds(request.duration), 15, 0.5);
+    EXPECT_NEAR(absl::ToDoubleSeconds(request.reading), 7, 0.5);
+    EXPECT_NEAR(absl::ToDoubleSeconds(request.converting), 1, 0.5);
+    call.TakeKept("b");
+    EXPECT_FALSE(call.is_traced()) << "it is taken once";
+    other.TakeKept(long_row);
+    EXPECT_TRUE(other.is_traced());
+    for (int i = 0; i < 20; ++i) read("later");
+    call.TakeKept("a");
+    EXPECT_FALSE(call.is_traced()) << "too many came after it";
+    {
+      const CallTrace::Step step(&call);
+      call.TakeKept("later");  // the trace comes to the step
+    }
+    EXPECT_FALSE(call.is_traced());
+  }).join();
+}
+
 TEST(SlowRequests, AStreamThatIsReleasedHasWaitedForItsClient) {
   SlowRequests slow;
   RequestTrace trace;

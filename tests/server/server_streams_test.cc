@@ -1,4 +1,5 @@
 // Streams of rows: where they end, and what those hold whose clients do not read.
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -212,6 +213,76 @@ TEST_F(ServerTest, ReadsThatTakeLongDoNotHoldUpOthers) {
     EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
   }
   EXPECT_TRUE(Eventually([&] { return streams.running() == 0; }));
+}
+
+// The first reads after an opening wait for the disk: the engine has them, and continues the calls.
+TEST_F(ServerTest, SingleRowsAreReadAsOtherRowsAlsoIfTheyAreNotInMemory) {
+  Start();
+  Fill(3000);
+  ASSERT_TRUE(Set("large", std::string(3 << 20, 'v')).ok());
+  ASSERT_TRUE(server_->database()->Flush("t").ok());
+  const auto read = [&](const data::ReadRowsRequest& request) {
+    grpc::ClientContext context;
+    const auto reader = stub_->ReadRows(&context, request);
+    std::string text;
+    data::ReadRowsResponse response;
+    while (reader->Read(&response)) {
+      for (const auto& chunk : response.chunks()) {
+        absl::StrAppend(&text, chunk.row_key(), chunk.value(), chunk.commit_row() ? ";" : "");
+      }
+      const auto& counts = response.request_stats().full_read_stats_view().read_iteration_stats();
+      if (response.has_request_stats()) absl::StrAppend(&text, counts.rows_returned_count());
+    }
+    const grpc::Status status = reader->Finish();
+    return status.ok() ? text : status.error_message();
+  };
+  for (const std::string row : {"row1000000", "row1002999", "row1001500x", "large", ""}) {
+    for (const int variant : {0, 1, 2, 3, 4}) {
+      data::ReadRowsRequest one = All(variant == 1 ? 1 : 0);
+      if (variant == 2) one.mutable_filter()->set_value_regex_filter("[bc]+");
+      if (variant == 3) one.mutable_filter()->set_value_regex_filter(std::string(5000, 'x') + "*");
+      if (variant == 4) one.set_request_stats_view(data::ReadRowsRequest::REQUEST_STATS_FULL);
+      data::ReadRowsRequest several = one;
+      one.mutable_rows()->add_row_keys(row);
+      several.mutable_rows()->add_row_keys(row);
+      if (!row.empty()) several.mutable_rows()->add_row_keys("nothing");
+      server_.reset();
+      Start();
+      const std::string found = read(one);
+      EXPECT_EQ(found, read(several)) << row << " " << variant;
+      EXPECT_EQ(found, read(one)) << row << " " << variant;
+    }
+  }
+}
+
+TEST_F(ServerTest, ManyClientsOfRowsThatAreNotInMemoryAreServedByFewThreads) {
+  Start();
+  Fill(5000);
+  ASSERT_TRUE(server_->database()->Flush("t").ok());
+  for (int round = 0; round < 3; ++round) {
+    server_.reset();
+    Start();
+    std::atomic<int> found = 0, ended = 0;
+    std::vector<std::thread> clients;
+    for (int c = 0; c < 16; ++c) {
+      clients.emplace_back([&, c] {
+        for (int i = 0; i < 50; ++i) {
+          data::ReadRowsRequest request = All();
+          request.mutable_rows()->add_row_keys(
+              absl::StrCat("row", 1'000'000 + (c * 313 + i * 97) % 5000));
+          grpc::ClientContext context;
+          const auto reader = stub_->ReadRows(&context, request);
+          if (i % 10 == 9) context.TryCancel();
+          found += Drain(reader.get());
+          ended += reader->Finish().ok() ? 1 : 0;
+        }
+      });
+    }
+    for (std::thread& client : clients) client.join();
+    EXPECT_EQ(found, ended);
+    EXPECT_GE(ended, 16 * 45);
+    EXPECT_TRUE(Eventually([&] { return server_->data().streams().running() == 0; }));
+  }
 }
 
 TEST_F(ServerTest, ADeadlineEndsACall) {
