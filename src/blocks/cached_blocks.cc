@@ -32,6 +32,9 @@ absl::Status CachedBlocks::Read(const BlockHandle& block, const ReadSettings& se
   *owner = Find(block);
   if (!*owner) {
     *origin = BlockOrigin::kCacheMiss;
+    // A mapped file gets a descriptor. Without one it is read into its mapping, a block at a time,
+    // and the system does not read ahead of a scan.
+    file_->file().ReadsByPosition();
     BT_RETURN_IF_ERROR(file_->Read(block, settings.limits, owner));
     Add(block, settings, *owner);
   }

@@ -46,6 +46,7 @@ struct FileEvents {
   uint64_t populations = 0;
   uint64_t queries = 0;
   uint64_t requests = 0;
+  uint64_t opened_by = UINT64_MAX;  // the reads before ReadsByPosition was asked first
   uint64_t last_length = 0;  // of a population, request or uncached read
   bool is_resident = true;
   bool reads_by_position = true;
@@ -100,7 +101,10 @@ class EventfulFile final : public RandomAccessFile {
     ++events_->queries;
     return events_->is_resident;
   }
-  bool ReadsByPosition() const override { return events_->reads_by_position; }
+  bool ReadsByPosition() const override {
+    events_->opened_by = std::min(events_->opened_by, events_->reads);
+    return events_->reads_by_position;
+  }
 
  private:
   const std::string* const bytes_;

@@ -24,8 +24,8 @@ namespace {
 
 class CachedBlocksTest : public BlockFileFixture {
  protected:
-  void Open() {
-    BlockFileFixture::Open();
+  void Open(bool is_mapped = false) {
+    BlockFileFixture::Open(is_mapped);
     blocks_.emplace(file_.get(), budget_.get());
   }
   absl::Status Read(size_t i, const ReadSettings& settings = {}) {
@@ -51,6 +51,15 @@ TEST_F(CachedBlocksTest, ABlockIsReadOnceAndThenFoundInTheCache) {
     }
     EXPECT_EQ(events_.reads, 5);
   }
+}
+
+// Or the file system reads a mapped file in a way that does not read ahead.
+TEST_F(CachedBlocksTest, AMappedFileIsAskedForADescriptorBeforeItIsRead) {
+  AddBlocks(2, Compression::kNone);
+  Open(/*is_mapped=*/true);
+  ASSERT_OK(Read(0));
+  EXPECT_EQ(events_.reads, 1u);
+  EXPECT_EQ(events_.opened_by, 0u);
 }
 
 TEST_F(CachedBlocksTest, AReaderOfEverythingOnceUsesTheCacheAndDoesNotFillIt) {
