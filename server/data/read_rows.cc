@@ -25,7 +25,7 @@ constexpr size_t kAllMessages = 64 << 20;
 
 // A read that waits in the engine keeps its filter, which nothing counts there: only small ones,
 // and no regular expressions, which may hold megabytes.
-constexpr size_t kLargestWaitingFilter = 4 << 10;
+constexpr size_t kLargestWaitingFilter = 512;
 
 bool IsLiteral(std::string_view pattern) {
   return std::all_of(pattern.begin(), pattern.end(),
@@ -108,9 +108,9 @@ ServedCall::Step ReadRowsCall::BeginRow(const std::string& row, const Filter& fi
 ServedCall::Step ReadRowsCall::TakeRow() {
   absl::StatusOr<Row> found = *std::exchange(found_, std::nullopt);
   if (absl::IsNotFound(found.status())) {
-    // There may be a new table of this name.
-    reader_.emplace(table_->ReadRows(rows_, MakeFilter(), options_));
-    return Advance();
+    // There may be a new table of this name: a reader looks, on a thread that may wait.
+    begins_reader_ = true;
+    return Wait(std::chrono::milliseconds(0));
   }
   if (!found.ok()) return EndWith(found.status());
   if (!found->empty() && !Has(*found)) row_ = *std::move(found);
@@ -128,6 +128,9 @@ absl::Status ReadRowsCall::CheckRoom(size_t weight) const {
 ServedCall::Step ReadRowsCall::Continue(bool is_there) {
   if (is_there) {
     if (found_.has_value()) return TakeRow();
+    if (std::exchange(begins_reader_, false)) {
+      reader_.emplace(table_->ReadRows(rows_, MakeFilter(), options_));
+    }
     if (ticket_.has_value()) TakeReaderBack();
     return Advance();
   }
@@ -164,6 +167,9 @@ absl::StatusOr<Filter> ReadRowsCall::Take(const data::ReadRowsRequest& request) 
   }
   table_name_ = request.table_name();
   SERVER_ASSIGN_OR_RETURN(caller_, parts_.authentication->CallerOf(context()));
+  // The engine has no more than 64 reads of tables with a caller under way, and this server has
+  // more threads.
+  may_wait_ = may_wait_ && !caller_.has_value();
   SERVER_ASSIGN_OR_RETURN(table_, parts_.tables->Open(table_name_, caller_));
   return filter;
 }

@@ -90,6 +90,7 @@ class ReadRowsCall final : public ServedCall {
 
   Table* table_ = nullptr;
   std::optional<absl::StatusOr<Row>> found_;  // of a read of a single row
+  bool begins_reader_ = false;                // instead of that, in the next step
   std::optional<RowReader> reader_;        // not while the client takes a message; null at the end
   std::optional<Streams::Ticket> ticket_;  // of the reader meanwhile
   std::optional<Row> row_;                 // its rest is for the next message

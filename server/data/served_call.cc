@@ -240,7 +240,11 @@ ServedCall::Step ServedCall::WaitForWake() {
 void ServedCall::Wake() {
   if (waking_.exchange(Waking::kWoken) == Waking::kNeither) return;
   waking_ = Waking::kNeither;
+  // The call may be gone after the step, and the queue waits for its own threads alone.
+  EventQueue* const events = method_->events_;
+  events->CallBegins();
   if (RunStep([&] { return Continue(true); }) == Step::kEnds) FinishForOthers();
+  events->CallEnded();
 }
 
 ServedCall::Step ServedCall::End(const absl::Status& status, std::optional<grpc::ByteBuffer> last) {

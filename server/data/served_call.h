@@ -116,7 +116,8 @@ class ServedCall : private Event, private AdmittedCall {
   ServedCall& operator=(const ServedCall&) = delete;
 
  protected:
-  // How a step ends. Only Send, Wait and End return it, and after them the step does nothing more.
+  // How a step ends. Only Send, Wait, WaitForWake and End return it, and after them the step
+  // does nothing more.
   enum class Step { kSends, kWaits, kEnds };
   virtual Step Begin(grpc::ByteBuffer* request) = 0;
   // The client has taken the message, or has gone; or the time has passed, or the call was woken,

@@ -1,6 +1,7 @@
 #include "server/monitor/call_trace.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -32,12 +33,13 @@ bool CallTrace::Keep(const RequestTrace& trace) {
 void CallTrace::TakeKept(std::string_view row) {
   if (current_ != nullptr) return;  // it has come to this call's thread
   if (!kept_.has_value()) kept_.emplace();
-  const auto found = std::find_if(kept_->begin(), kept_->end(), [&](const RequestTrace& trace) {
+  // The newest: others may be of reads that were told elsewhere.
+  const auto found = std::find_if(kept_->rbegin(), kept_->rend(), [&](const RequestTrace& trace) {
     return trace.row == row.substr(0, RequestTrace::kMostRowBytes);
   });
-  if (found == kept_->end()) return;
+  if (found == kept_->rend()) return;
   trace_ = std::make_unique<RequestTrace>(*found);
-  kept_->erase(found);
+  kept_->erase(std::next(found).base());
   engine_began_ =
       std::chrono::steady_clock::now() -
       absl::ToChronoNanoseconds(std::max(absl::Now() - trace_->begin, trace_->duration));

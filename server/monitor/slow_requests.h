@@ -29,7 +29,8 @@ class SlowRequests final : public TraceSink {
   static constexpr size_t kWindows = 10;
   static constexpr size_t kKept = 8;
 
-  // Leaves the trace to the call that the thread runs. Without one, it is of a stream that was
+  // Leaves the trace to the call that the thread runs, or that it continues (CallTrace::Keep).
+  // Without one, it is of a stream that was
   // released while its client took nothing (data/streams.h), or not of a call, and is added.
   void OnTrace(const RequestTrace& trace) override;
   void Add(const SlowRequest& request);

@@ -117,11 +117,11 @@ bool OverlappedReads::Begin(const BlockFile& file, const BlockHandle& block) {
   Entry* const entry = FindFree(ReadQueue::Read::MemoryFor(size));
   if (entry == nullptr) return false;
   entry->file = 0;
+  entry->number = attempts_;  // old tickets of the entry are done
   entry->read = {.offset = block.offset, .size = size, .memory = entry->memory.get()};
   if (!file.file().BeginRead(queue_.get(), &entry->read)) return false;
   entry->file = file.id();
   entry->offset = block.offset;
-  entry->number = attempts_;
   entry->is_taken = false;
   Collect(entry);
   // Some at a time: the disk should not wait for the last, and each time is a system call.

@@ -53,6 +53,11 @@ size_t AsyncPool::threads() const {
   return threads_.size();
 }
 
+AsyncPool::Waiting AsyncPool::waiting() const {
+  MutexLock lock(&mutex_);
+  return {queue_.size(), bytes_};
+}
+
 void AsyncPool::JoinEnded() {
   for (std::thread& thread : ended_) thread.join();
   ended_.clear();
@@ -75,7 +80,7 @@ std::optional<AsyncRead> AsyncPool::Take(std::list<std::thread>::iterator self) 
   }
   if (queue_.empty()) {
     ended_.splice(ended_.end(), threads_, self);
-    changed_.SignalAll();
+    if (is_stopped_) changed_.SignalAll();
     return std::nullopt;
   }
   AsyncRead read = std::move(queue_.front());

@@ -45,6 +45,12 @@ class AsyncPool {
   void Stop();
   // How many there are now.
   size_t threads() const;
+  // Reads that no thread has taken yet.
+  struct Waiting {
+    size_t reads = 0;
+    uint64_t bytes = 0;
+  };
+  Waiting waiting() const;
 
  private:
   void Run(std::list<std::thread>::iterator self);

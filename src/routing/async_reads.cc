@@ -27,9 +27,11 @@ absl::Status AsyncReads::Add(AsyncRead&& read, uint64_t most_bytes) {
   MutexLock lock(&mutex_);
   if (is_stopped_) return absl::FailedPreconditionError("the database is closed");
   const uint64_t bytes = read.bytes();
-  if (bytes_ + bytes > most_bytes) {
-    return absl::ResourceExhaustedError(Cat("asynchronous reads of ", queue_.size(),
-                                            " rows wait already, and take ", bytes_,
+  // Those that were taken from readers wait there.
+  if (const AsyncPool::Waiting others = others_->waiting();
+      bytes_ + others.bytes + bytes > most_bytes) {
+    return absl::ResourceExhaustedError(Cat("asynchronous reads of ", queue_.size() + others.reads,
+                                            " rows wait already, and take ", bytes_ + others.bytes,
                                             " bytes; more than ", most_bytes, " may not"));
   }
   // One thread is enough for what it can keep under way.
@@ -74,6 +76,15 @@ void AsyncReads::Stop() {
     look_.SignalAll();
   }
   if (looks_after.joinable()) looks_after.join();
+  // What nobody could take from a reader that was stuck, and has ended since.
+  MutexLock lock(&mutex_);
+  while (!queue_.empty()) {
+    AsyncRead read = std::move(queue_.front());
+    queue_.pop_front();
+    mutex_.Unlock();
+    read.done(absl::FailedPreconditionError("the database is closed"));
+    mutex_.Lock();
+  }
 }
 
 // --- A reader ---
@@ -208,10 +219,13 @@ void AsyncReads::LookAfter() {
       taken = TakeFromStuck(NowNanos());
     }
     for (AsyncRead& read : taken) {
-      // Without a bound: these were taken, and are not many.
-      const absl::Status added = others_->Add(std::move(read), UINT64_MAX);
-      // It was not taken then.
-      if (!added.ok()) read.done(added);  // NOLINT(bugprone-use-after-move)
+      // Without a bound: they were taken when there was room.
+      if (others_->Add(std::move(read), UINT64_MAX).ok()) continue;
+      // It was not taken then: there is no thread. It waits for a reader after all.
+      MutexLock lock(&mutex_);
+      bytes_ += read.bytes();              // NOLINT(bugprone-use-after-move)
+      queue_.push_front(std::move(read));  // NOLINT(bugprone-use-after-move)
+      changed_.Signal();
     }
   }
 }

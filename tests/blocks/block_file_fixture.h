@@ -47,10 +47,11 @@ struct FileEvents {
   uint64_t queries = 0;
   uint64_t requests = 0;
   uint64_t opened_by = UINT64_MAX;  // the reads before ReadsByPosition was asked first
-  uint64_t last_length = 0;  // of a population, request or uncached read
+  uint64_t last_length = 0;         // of a population, request or uncached read
   bool is_resident = true;
   bool reads_by_position = true;
   bool reads_uncached = true;
+  bool refuses_begun_reads = false;
   absl::Status failure;             // of reads and populations
   std::function<void()> on_access;  // called by reads and populations; may replace itself
 
@@ -82,6 +83,7 @@ class EventfulFile final : public RandomAccessFile {
   }
   bool ReadsUncached() const override { return events_->reads_uncached; }
   bool BeginRead(ReadQueue* queue, ReadQueue::Read* read) const override {
+    if (events_->refuses_begun_reads) return false;
     ++events_->begun_reads;
     return static_cast<LateReads*>(queue)->Begin(*this, read);
   }

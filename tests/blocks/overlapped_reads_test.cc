@@ -148,6 +148,20 @@ TEST_F(OverlappedReadsTest, TicketsTellWhenABlockIsThere) {
   EXPECT_EQ(done(), static_cast<int64_t>(kBegun));
 }
 
+// Or its owner would wait for ever.
+TEST_F(OverlappedReadsTest, ATicketIsDoneIfThePlaceOfItsBlockIsForAnotherThatCannotBeBegun) {
+  Queues queues(1);
+  OverlappedReads reads(&queues, budget_);
+  OverlappedReads::Tickets blocks;
+  reads.CollectInto(&blocks);
+  ASSERT_TRUE(reads.Begin(*file_, At(0)));
+  reads.CollectInto(nullptr);
+  (void)reads.Take(*file_, At(0));
+  events_.refuses_begun_reads = true;
+  EXPECT_FALSE(reads.Begin(*file_, At(1)));
+  EXPECT_TRUE(OverlappedReads::AreDone(blocks));
+}
+
 TEST_F(OverlappedReadsTest, WithoutAQueueNothingIsBegun) {
   Queues queues(0);
   OverlappedReads reads(&queues, budget_);

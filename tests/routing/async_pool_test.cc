@@ -101,6 +101,23 @@ TEST(AsyncPoolTest, AThreadThatHasNothingToDoEndsAndAnotherIsStarted) {
   }
 }
 
+TEST(AsyncPoolTest, ThreadsThatHaveNothingToDoEndTogether) {
+  AsyncPool pool(16, absl::Milliseconds(300));
+  std::atomic<int> told = 0;
+  for (int i = 0; i < 16; ++i) {
+    ASSERT_OK(pool.Add(ReadOf([&] {
+                         ++told;
+                         while (told < 16) absl::SleepFor(absl::Milliseconds(1));
+                       }),
+                       UINT64_MAX));
+  }
+  Await(told, 16);
+  EXPECT_GT(pool.threads(), 0u);
+  const absl::Time begin = absl::Now();
+  while (pool.threads() > 0) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(3)) << "one after the other: five seconds";
+}
+
 TEST(AsyncPoolTest, ManyThreadsAddBesideEndsConcurrently) {
   AsyncPool pool(4, absl::Microseconds(50));
   std::atomic<int> told = 0;

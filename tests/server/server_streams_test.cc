@@ -255,7 +255,7 @@ TEST_F(ServerTest, SingleRowsAreReadAsOtherRowsAlsoIfTheyAreNotInMemory) {
   }
 }
 
-TEST_F(ServerTest, ManyClientsOfRowsThatAreNotInMemoryAreServedByFewThreads) {
+TEST_F(ServerTest, ManyClientsOfRowsOfFilesThatAreNotOpenAreServed) {
   Start();
   Fill(5000);
   ASSERT_TRUE(server_->database()->Flush("t").ok());
