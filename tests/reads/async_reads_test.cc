@@ -307,13 +307,15 @@ void AsyncReadsTest::ExpectOthersAreNotHeldUp(const Holding& holding) {
   int held = 0;
   for (Table* const other : others) {
     // A thread gets the read and the others together: it is busy until all are there.
-    std::atomic<bool> is_queued = false;
+    std::atomic<bool> is_busy = false, is_queued = false, is_through = false;
     table_->ReadRowAsync(RowOf(1), {}, {.fill_cache = false},
                          [&, caller = std::this_thread::get_id()](const absl::StatusOr<Row>&) {
+                           is_busy = true;
                            const bool is_here = std::this_thread::get_id() == caller;
                            while (!is_here && !is_queued) absl::SleepFor(absl::Microseconds(100));
+                           is_through = true;
                          });
-    absl::SleepFor(absl::Milliseconds(1));
+    while (!is_busy) absl::SleepFor(absl::Microseconds(100));
     holding.hold();
     std::atomic<bool> is_first_told = false;
     other->ReadRowAsync(RowOf(0), {}, {.fill_cache = false}, [&](const absl::StatusOr<Row>& row) {
@@ -342,7 +344,7 @@ void AsyncReadsTest::ExpectOthersAreNotHeldUp(const Holding& holding) {
     EXPECT_EQ(missing, 0) << "they wait for another read";
     EXPECT_NE(is_first_told, is_held);
     holding.release();
-    while (missing > 0 || !is_first_told) absl::SleepFor(absl::Milliseconds(1));
+    while (missing > 0 || !is_first_told || !is_through) absl::SleepFor(absl::Milliseconds(1));
     if (HasFailure()) break;
   }
   EXPECT_GE(held, 1);
@@ -408,7 +410,7 @@ TEST_F(AsyncReadsTest, MoreThanMayWaitAreRefusedAtOnceAndLaterItGoesOn) {
                              --waiting;
                            });
       most = std::max(most, waiting.load());
-      if (taken % 8 == 0) absl::SleepFor(absl::Milliseconds(1));
+      if (taken % 2 == 0) absl::SleepFor(absl::Milliseconds(1));  // meanwhile some are moved
     }
     EXPECT_STATUS(kResourceExhausted, "asynchronous reads of ", refused) << taken;
     // A sixteenth of 16 MiB, 68 threads, and what four of them may have besides.

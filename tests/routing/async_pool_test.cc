@@ -101,13 +101,14 @@ TEST(AsyncPoolTest, AThreadThatHasNothingToDoEndsAndAnotherIsStarted) {
   }
 }
 
-TEST(AsyncPoolTest, ThreadsThatHaveNothingToDoEndTogether) {
+TEST(AsyncPoolTest, ThreadsThatHaveNothingToDoEndEachInItsTime) {
   AsyncPool pool(16, absl::Milliseconds(300));
   std::atomic<int> told = 0;
   for (int i = 0; i < 16; ++i) {
-    ASSERT_OK(pool.Add(ReadOf([&] {
+    ASSERT_OK(pool.Add(ReadOf([&, i] {
                          ++told;
                          while (told < 16) absl::SleepFor(absl::Milliseconds(1));
+                         absl::SleepFor(absl::Milliseconds(15 * i));
                        }),
                        UINT64_MAX));
   }
