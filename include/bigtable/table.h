@@ -228,11 +228,12 @@ class BIGTABLE_EXPORT Table {
   // reads under way at the same time, while others wait for it. bigtable/awaitable.h has the same
   // for coroutines.
   //
-  // `done` should be quick, wait for nothing, and throw nothing: other reads wait for it. It may
-  // make calls of the table, these too, but not close the database. Database::Close returns after
-  // each was called, for a read that was not begun with FailedPrecondition. What the options point
-  // to outlives the read. ResourceExhausted: those that wait take more than a sixteenth of the
-  // memory budget, or there is no thread.
+  // `done` should be quick, wait for nothing, and throw nothing: its thread is one of few, and
+  // other reads may wait for it for some milliseconds. It may make calls of the table, these too,
+  // but not close the database. Database::Close returns after each was called, for a read that was
+  // not begun with FailedPrecondition. What the options point to outlives the read.
+  // ResourceExhausted: those that wait take more than a sixteenth of the memory budget, or there is
+  // no thread.
   //
   // Some reads do not overlap in this way: with callers, quotas or a scan cache, and of files that
   // are not open yet or in parts. Up to 64 threads make them, one each. Of a connected database,

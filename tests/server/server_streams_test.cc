@@ -236,22 +236,73 @@ TEST_F(ServerTest, SingleRowsAreReadAsOtherRowsAlsoIfTheyAreNotInMemory) {
     const grpc::Status status = reader->Finish();
     return status.ok() ? text : status.error_message();
   };
+  int reads = 0;
   for (const std::string row : {"row1000000", "row1002999", "row1001500x", "large", ""}) {
-    for (const int variant : {0, 1, 2, 3, 4}) {
+    for (const int variant : {0, 1, 2, 3, 4, 5, 6}) {
       data::ReadRowsRequest one = All(variant == 1 ? 1 : 0);
       if (variant == 2) one.mutable_filter()->set_value_regex_filter("[bc]+");
       if (variant == 3) one.mutable_filter()->set_value_regex_filter(std::string(5000, 'x') + "*");
       if (variant == 4) one.set_request_stats_view(data::ReadRowsRequest::REQUEST_STATS_FULL);
+      if (variant == 5) one.set_reversed(true);
+      if (variant == 6) {
+        auto* const chain = one.mutable_filter()->mutable_chain();
+        chain->add_filters()->set_family_name_regex_filter("f");
+        chain->add_filters()->set_cells_per_column_limit_filter(1);
+      }
       data::ReadRowsRequest several = one;
       one.mutable_rows()->add_row_keys(row);
       several.mutable_rows()->add_row_keys(row);
       if (!row.empty()) several.mutable_rows()->add_row_keys("nothing");
-      server_.reset();
-      Start();
+      if (reads++ % 4 == 0) {
+        server_.reset();
+        Start();
+      }
       const std::string found = read(one);
       EXPECT_EQ(found, read(several)) << row << " " << variant;
       EXPECT_EQ(found, read(one)) << row << " " << variant;
     }
+  }
+}
+
+// Also while reads of the old one wait in the engine.
+TEST_F(ServerTest, ASingleRowOfATableThatWasCreatedAgainIsThatOfTheNewOne) {
+  Start();
+  for (int round = 0; round < 10; ++round) {
+    Fill(300);
+    ASSERT_TRUE(server_->database()->Flush("t").ok());
+    std::atomic<bool> is_over = false;
+    std::vector<std::thread> clients;
+    for (int c = 0; c < 3; ++c) {
+      clients.emplace_back([&, c] {
+        for (int i = c; !is_over; ++i) {
+          data::ReadRowsRequest request = All();
+          request.mutable_rows()->add_row_keys(absl::StrCat("row", 1'000'000 + i % 300));
+          grpc::ClientContext context;
+          const auto reader = stub_->ReadRows(&context, request);
+          EXPECT_LE(Drain(reader.get()), 1);
+          const grpc::Status status = reader->Finish();
+          EXPECT_TRUE(status.ok() || status.error_code() == grpc::StatusCode::NOT_FOUND)
+              << status.error_message();
+        }
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_TRUE(server_->database()->DeleteTable("t").ok());
+    TableSchema schema;
+    schema.families["f"] = {.gc = GcRule::MaxVersions(1)};
+    ASSERT_TRUE(server_->database()->CreateTable("t", schema).ok());
+    ASSERT_TRUE(Set("row1000000", "new").ok());
+    is_over = true;
+    for (std::thread& client : clients) client.join();
+    data::ReadRowsRequest request = All();
+    request.mutable_rows()->add_row_keys("row1000000");
+    grpc::ClientContext context;
+    const auto reader = stub_->ReadRows(&context, request);
+    data::ReadRowsResponse response;
+    ASSERT_TRUE(reader->Read(&response)) << reader->Finish().error_message();
+    EXPECT_EQ(response.chunks(0).value(), "new");
+    Drain(reader.get());
+    EXPECT_TRUE(reader->Finish().ok());
   }
 }
 
