@@ -18,7 +18,7 @@
 //   Add takes nothing.
 // * A read that is in no list is with one thread, which is at a step with it.
 //
-// Thread-safe. Lock order: mutex_, then those of the readers.
+// Thread-safe. Lock order: mutex_, then those of a reader or of `others`.
 #ifndef BIGTABLE_ROUTING_ASYNC_READS_H_
 #define BIGTABLE_ROUTING_ASYNC_READS_H_
 
