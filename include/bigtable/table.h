@@ -232,8 +232,8 @@ class BIGTABLE_EXPORT Table {
   // other reads may wait for it for some milliseconds. It may make calls of the table, these too,
   // but not close the database. Database::Close returns after each was called, for a read that was
   // not begun with FailedPrecondition. What the options point to outlives the read.
-  // ResourceExhausted: those that wait take more than a sixteenth of the memory budget, or there is
-  // no thread.
+  // ResourceExhausted: those that wait take more than a sixteenth of the memory budget. If the
+  // system has no thread, this one waits for the disk.
   //
   // Some reads do not overlap in this way: with callers, quotas or a scan cache, and of files that
   // are not open yet or in parts. Up to 64 threads make them, one each. Of a connected database,

@@ -26,7 +26,7 @@ absl::Status AsyncPool::Add(AsyncRead&& read, uint64_t most_bytes) {
       *place = *std::move(thread);
     } else {
       threads_.erase(place);
-      if (threads_.empty()) return thread.status();
+      if (threads_.empty()) return absl::UnavailableError(thread.status().message());
     }
   }
   bytes_ += bytes;

@@ -38,7 +38,7 @@ class AsyncPool {
   AsyncPool& operator=(const AsyncPool&) = delete;
 
   // Takes the read, unless it returns an error. ResourceExhausted: those that wait have more than
-  // `most_bytes`, or no thread can be started. FailedPrecondition: it was stopped.
+  // `most_bytes`. Unavailable: no thread can be started. FailedPrecondition: it was stopped.
   absl::Status Add(AsyncRead&& read, uint64_t most_bytes);
   // Waits until the callers of all reads that were taken are told, and takes no more. Not to be
   // called by one of these callers.

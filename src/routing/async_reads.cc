@@ -38,7 +38,7 @@ absl::Status AsyncReads::Add(AsyncRead&& read, uint64_t most_bytes) {
   const bool is_behind = queue_.size() + 1 >= window_ * (idle_ + 1);
   if (readers_.empty() || (is_behind && readers_.size() < most_threads_)) {
     const absl::Status started = StartReader();
-    if (readers_.empty()) return started;
+    if (readers_.empty()) return absl::UnavailableError(started.message());
   }
   bytes_ += bytes;
   queue_.push_back(std::move(read));

@@ -454,8 +454,10 @@ void TableImpl::ReadRowAsync(std::string row, Filter filter, ReadOptions options
   AsyncRead read{shared_from_this(), std::move(row), std::move(filter), std::move(options),
                  std::move(done)};
   const absl::Status added = AddAsync(std::move(read), way);
-  // It was not taken then.
-  if (!added.ok()) read.done(added);  // NOLINT(bugprone-use-after-move)
+  if (added.ok()) return;
+  // It was not taken then. Without a thread that can be started, this one waits.
+  // NOLINTNEXTLINE(bugprone-use-after-move)
+  read.done(absl::IsUnavailable(added) ? ReadRow(read.row, read.filter, read.options) : added);
 }
 
 std::unique_ptr<RowSource> TableImpl::ReadRows(const RowSet& rows, const Filter& filter,

@@ -70,6 +70,39 @@ TEST_F(LimitsTest, WithoutThreadsAnOpeningFailsAndLeavesTheDatabaseIntact) {
   EXPECT_EQ(Count(database.get(), "early", 50), 50);
 }
 
+// Then its caller waits for it after all.
+TEST_F(LimitsTest, WithoutAThreadAnAsynchronousReadReturnsItsRow) {
+  if (getuid() != 0) GTEST_SKIP() << "only root can become a user without processes";
+  GiveToNobody();
+  EXPECT_TRUE(InChild([&] {
+    alarm(60);
+    if (!BecomeNobody()) return false;
+    auto database = Create(directory_.database());
+    return Write(database.get(), "early", 50).ok() && database->Flush("t").ok() &&
+           database->Close().ok();
+  }));
+  EXPECT_TRUE(InChild([&] {
+    alarm(60);
+    if (!BecomeNobody()) return false;
+    auto database = Database::Open(directory_.database(), SmallOptions());
+    if (!database.ok()) return false;
+    const auto table = (*database)->OpenTable("t");
+    auto row = (*table)->ReadRows(RowRange::All(), ReadOptions{.row_limit = 1});
+    if (!row.Next()) return false;
+    const std::string key(row.row().key());
+    if (!(*database)->Close().ok()) return false;
+    // Opened again, its file is not in memory.
+    database = Database::Open(directory_.database(), SmallOptions());
+    if (!database.ok()) return false;
+    Limit(RLIMIT_NPROC, 1);
+    bool is_found = false;
+    (*(*database)->OpenTable("t"))->ReadRowAsync(key, {}, {}, [&](const absl::StatusOr<Row>& got) {
+      is_found = got.ok() && got->key() == key;
+    });
+    return is_found && (*database)->Close().ok();
+  }));
+}
+
 // Whether each log has the segment that it writes to and a spare, and makes no other.
 bool HasAllSpares(const std::filesystem::path& database) {
   namespace fs = std::filesystem;
