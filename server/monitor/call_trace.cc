@@ -33,9 +33,11 @@ bool CallTrace::Keep(const RequestTrace& trace) {
 void CallTrace::TakeKept(std::string_view row) {
   if (current_ != nullptr) return;  // it has come to this call's thread
   if (!kept_.has_value()) kept_.emplace();
-  // The newest: others may be of reads that were told elsewhere.
+  // The newest, and of this call: others may be of reads that were told elsewhere.
+  const absl::Time began =
+      absl::Now() - absl::FromChrono(std::chrono::steady_clock::now() - began_);
   const auto found = std::find_if(kept_->rbegin(), kept_->rend(), [&](const RequestTrace& trace) {
-    return trace.row == row.substr(0, RequestTrace::kMostRowBytes);
+    return trace.row == row.substr(0, RequestTrace::kMostRowBytes) && trace.begin >= began;
   });
   if (found == kept_->rend()) return;
   trace_ = std::make_unique<RequestTrace>(*found);

@@ -50,6 +50,7 @@ void BackgroundWork::RecordCompaction(const Work& work, const CompactionOutcome&
     return;
   }
   if (outcome.is_in_doubt) return StopCompactions(work, status);
+  // What it found may be mended.
   if (BeganBeforeResume(work)) return work.tablet->SetMayPickOther(true);
   // It is never recorded as failed work, so that no call waits for it.
   if (outcome.unreadable_file != 0 && absl::IsDataLoss(status)) {
@@ -59,6 +60,7 @@ void BackgroundWork::RecordCompaction(const Work& work, const CompactionOutcome&
   uint64_t failures;
   {
     MutexLock lock(&mutex_);
+    if (work.resumed != resumed_) return work.tablet->SetMayPickOther(true);
     ForgetOldFailures();
     FailedWork& failed = failed_compactions_[work.id()];
     failed.Failed(status, took);

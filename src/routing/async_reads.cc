@@ -81,8 +81,11 @@ void AsyncReads::Stop() {
   while (!queue_.empty()) {
     AsyncRead read = std::move(queue_.front());
     queue_.pop_front();
+    bytes_ -= read.bytes();
+    if (!read.result.has_value())
+      read.result = absl::FailedPreconditionError("the database is closed");
     mutex_.Unlock();
-    read.done(absl::FailedPreconditionError("the database is closed"));
+    read.Tell();
     mutex_.Lock();
   }
 }
@@ -156,8 +159,11 @@ void AsyncReads::RequestFresh(Reader* reader, std::optional<OverlappedReads>* ov
       reader->at = At::kRead;
       ++reader->steps;
     }
-    requested->read.table->RequestAsync(requested->read, overlapped, &requested->blocks);
-    has_requested = true;
+    // One that was taken from a reader, and found no thread elsewhere, may have its result.
+    if (!requested->read.result.has_value()) {
+      requested->read.table->RequestAsync(requested->read, overlapped, &requested->blocks);
+      has_requested = true;
+    }
     MutexLock lock(&reader->mutex);
     reader->requested.push_back(*std::move(requested));
   }

@@ -209,6 +209,11 @@ TEST(SlowRequests, ACallThatHasNoThreadTakesTheTraceOfItsRow) {
     EXPECT_NEAR(absl::ToDoubleSeconds(request.converting), 1, 0.5);
     call.TakeKept("b");
     EXPECT_FALSE(call.is_traced()) << "it is taken once";
+    other.Begins(std::chrono::steady_clock::now(), std::chrono::seconds(0));
+    other.TakeKept("c");
+    EXPECT_FALSE(other.is_traced()) << "it began before the call";
+    other.Begins(std::chrono::steady_clock::now() - std::chrono::seconds(4),
+                 std::chrono::seconds(0));
     other.TakeKept(long_row);
     EXPECT_TRUE(other.is_traced());
     for (int i = 0; i < 20; ++i) read("later");
