@@ -30,17 +30,22 @@ class LimitsTest : public WorldFixture {
   // apply.
   static bool BecomeNobody() { return setgid(kNobody) == 0 && setuid(kNobody) == 0; }
   void GiveToNobody() { ASSERT_EQ(chown(directory_.path().c_str(), kNobody, kNobody), 0); }
+  // A database of that user, with fifty rows in an SSTable.
+  void CreateAsNobody() {
+    ASSERT_NO_FATAL_FAILURE(GiveToNobody());
+    EXPECT_TRUE(InChild([&] {
+      alarm(60);
+      if (!BecomeNobody()) return false;
+      auto database = Create(directory_.database());
+      return Write(database.get(), "early", 50).ok() && database->Flush("t").ok() &&
+             database->Close().ok();
+    }));
+  }
 };
 
 TEST_F(LimitsTest, WithoutThreadsAnOpeningFailsAndLeavesTheDatabaseIntact) {
   if (getuid() != 0) GTEST_SKIP() << "only root can become a user without processes";
-  GiveToNobody();
-  EXPECT_TRUE(InChild([&] {
-    alarm(60);
-    if (!BecomeNobody()) return false;
-    auto database = Create(directory_.database());
-    return Write(database.get(), "early", 50).ok() && database->Close().ok();
-  }));
+  CreateAsNobody();
   // Increasing numbers of threads until there are enough: first the first one is missing, then the
   // second, and so on.
   int failures = 0;
@@ -73,14 +78,7 @@ TEST_F(LimitsTest, WithoutThreadsAnOpeningFailsAndLeavesTheDatabaseIntact) {
 // Then its caller waits for it after all.
 TEST_F(LimitsTest, WithoutAThreadAnAsynchronousReadReturnsItsRow) {
   if (getuid() != 0) GTEST_SKIP() << "only root can become a user without processes";
-  GiveToNobody();
-  EXPECT_TRUE(InChild([&] {
-    alarm(60);
-    if (!BecomeNobody()) return false;
-    auto database = Create(directory_.database());
-    return Write(database.get(), "early", 50).ok() && database->Flush("t").ok() &&
-           database->Close().ok();
-  }));
+  CreateAsNobody();
   EXPECT_TRUE(InChild([&] {
     alarm(60);
     if (!BecomeNobody()) return false;
