@@ -62,6 +62,8 @@ class Bigtable final : public Subject {
     bigtable::DatabaseOptions settings;
     settings.create_if_missing = false;
     settings.memory_budget = options.memory_budget;
+    // What is not in memory is read past the page cache by default, and its rows are kept.
+    if (options.way == kLargeBudgetWay) settings.memory_budget *= kShareOfPageCache;
     if (options.way == "mapped") settings.read_mode = bigtable::FileSystem::ReadMode::kMapped;
     if (options.way == "positional") {
       settings.read_mode = bigtable::FileSystem::ReadMode::kPositional;
@@ -140,7 +142,7 @@ absl::Status Make(const std::string& directory, uint64_t rows) {
 
 SubjectKind BigtableSubject() {
   return {.engine = "bigtable",
-          .ways = {std::string(kDefaultWay), "mapped", "positional"},
+          .ways = {std::string(kDefaultWay), std::string(kLargeBudgetWay), "mapped", "positional"},
           .writes = true,
           .make = Make,
           .open = Bigtable::Open};

@@ -48,6 +48,7 @@ ABSL_FLAG(std::string, ratios, "", "of data to memory, between commas; none: dep
 ABSL_FLAG(std::string, ways, "", "names between commas; none: all");
 ABSL_FLAG(std::string, reads, "", "names between commas; none: depends on --quick");
 ABSL_FLAG(uint64_t, seconds, 0, "that each figure is measured, 1 to 3600; 0: depends on --quick");
+ABSL_FLAG(uint64_t, warm_ups, 0, "before a figure, at most, 1 to 1000; 0: depends on --quick");
 ABSL_FLAG(uint64_t, repeats, 1, "times that each is measured, 1 to 100; the median counts");
 ABSL_FLAG(std::string, readaheads, "", "KiB, between commas, to set for the disk; none: as it is");
 ABSL_FLAG(std::string, json, "", "file to which the results go, one JSON object a line");
@@ -113,6 +114,9 @@ absl::StatusOr<SweepOptions> OptionsFromFlags() {
   if (seconds == 0) seconds = quick ? 1 : 4;
   if (absl::Status s = CheckRange("seconds", seconds, 1, 3600); !s.ok()) return s;
   options.time = absl::Seconds(seconds);
+  options.most_warm_ups = absl::GetFlag(FLAGS_warm_ups);
+  if (options.most_warm_ups == 0) options.most_warm_ups = quick ? 1 : 16;
+  if (absl::Status s = CheckRange("warm_ups", options.most_warm_ups, 1, 1000); !s.ok()) return s;
   options.repeats = absl::GetFlag(FLAGS_repeats);
   if (absl::Status s = CheckRange("repeats", options.repeats, 1, 100); !s.ok()) return s;
   if (const std::string readaheads = absl::GetFlag(FLAGS_readaheads); !readaheads.empty()) {

@@ -21,13 +21,13 @@ bool HasWay(const SweepResults& results, std::string_view way) {
   return std::find(results.ways.begin(), results.ways.end(), way) != results.ways.end();
 }
 
-// The most operations a second among those ways that are peers, or that are not and are not the
-// default either. Nothing if there are none.
+// The most operations a second among those ways that are peers, or that are not and are another
+// mode of reading than the default. Nothing if there are none.
 std::optional<double> BestOthers(const SweepResults& results, uint64_t readahead,
                                  const std::string& reads, size_t ratio, bool are_peers) {
   std::optional<double> best;
   for (const std::string& way : results.ways) {
-    if (way == kDefaultWay || IsPeer(way) != are_peers) continue;
+    if (way == kDefaultWay || way == kLargeBudgetWay || IsPeer(way) != are_peers) continue;
     if (const std::vector<Figures>* figures = results.Of(readahead, reads, way)) {
       best = std::max(best.value_or(0), (*figures)[ratio].per_second);
     }

@@ -60,8 +60,7 @@ rocksdb::Options Settings(const SubjectOptions& options) {
     // Nothing is written, so no write buffer needs a share: the cache has the whole budget.
     auto t = *s.table_factory->GetOptions<rocksdb::BlockBasedTableOptions>();
     // Reads past the page cache leave that empty, so its memory goes to the cache, too.
-    const uint64_t cache =
-        options.way == kDirect ? 3 * options.memory_budget : options.memory_budget;
+    const uint64_t cache = (options.way == kDirect ? kShareOfPageCache : 1) * options.memory_budget;
     t.block_cache = rocksdb::HyperClockCacheOptions(cache, t.block_size).MakeSharedCache();
     s.table_factory.reset(rocksdb::NewBlockBasedTableFactory(t));
   }

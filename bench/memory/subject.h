@@ -62,10 +62,14 @@ class Subject {
 struct SubjectOptions {
   std::string directory;
   std::string way;
-  uint64_t memory_budget = 0;  // for caches, write buffers, indexes and filters together
-  bool writes = false;         // rows are written too
-  bool in_order = false;       // all rows are read, in key order
+  // For caches, write buffers, indexes and filters together. A way that reads past the page cache,
+  // and leaves that empty, may take kShareOfPageCache times as much.
+  uint64_t memory_budget = 0;
+  bool writes = false;    // rows are written too
+  bool in_order = false;  // all rows are read, in key order
 };
+
+inline constexpr uint64_t kShareOfPageCache = 3;
 
 struct SubjectKind {
   std::string engine;
@@ -87,6 +91,8 @@ const SubjectKind& SubjectOfWay(std::string_view way);
 
 // The way that reports compare with others: bigtable as it is without settings.
 inline constexpr std::string_view kDefaultWay = "default";
+// The same with kShareOfPageCache times the budget.
+inline constexpr std::string_view kLargeBudgetWay = "large_budget";
 // The other engines are its peers.
 bool IsPeer(std::string_view way);
 

@@ -89,6 +89,7 @@ absl::Status MeasureWays(const SweepOptions& options, const MemoryCgroup& cgroup
                                                     .rows = point.rows,
                                                     .memory_budget = MemoryBudget(options),
                                                     .time = options.time,
+                                                    .most_warm_ups = options.most_warm_ups,
                                                     .directory = {},
                                                     .cgroup = cgroup.path()});
       if (!figures.ok()) return figures.status();

@@ -23,6 +23,7 @@ struct SweepOptions {
   std::vector<std::string> ways;   // of BuiltWays
   std::vector<std::string> reads;  // of kOperationKinds
   absl::Duration time;
+  uint64_t most_warm_ups = 1;  // Trial::most_warm_ups
   uint64_t repeats = 1;
   std::vector<uint64_t> readaheads;  // none: as it is
   std::string directory;

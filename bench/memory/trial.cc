@@ -35,29 +35,36 @@ Used UsedSoFar() {
           static_cast<double>(usage.ru_inblock) * 512};
 }
 
-// Runs operations for twice the time.
-absl::StatusOr<Figures> MeasureOperations(Operations operations, absl::Duration time) {
+absl::StatusOr<Figures> RunFor(absl::Duration time, Operations* operations) {
   const absl::Time begin = absl::Now();
-  absl::Time half = absl::InfiniteFuture();
-  Used before;
+  const Used before = UsedSoFar();
   int64_t counted = 0;
-  for (absl::Time now = begin; now < begin + 2 * time; now = absl::Now()) {
-    if (half == absl::InfiniteFuture() && now >= begin + time) {
-      half = now;
-      before = UsedSoFar();
-    }
+  while (absl::Now() < begin + time) {
     // The clock is not read for each operation.
     for (int i = 0; i < 20; ++i) {
-      absl::StatusOr<int64_t> count = operations.Next();
+      absl::StatusOr<int64_t> count = operations->Next();
       if (!count.ok()) return count.status();
-      if (half != absl::InfiniteFuture()) counted += *count;
+      counted += *count;
     }
   }
   const auto count = static_cast<double>(counted);
   const Used after = UsedSoFar();
-  return Figures{.per_second = count / absl::ToDoubleSeconds(absl::Now() - half),
+  return Figures{.per_second = count / absl::ToDoubleSeconds(absl::Now() - begin),
                  .cpu_micros = (after.cpu_micros - before.cpu_micros) / count,
                  .disk_kilobytes = (after.disk_bytes - before.disk_bytes) / 1024 / count};
+}
+
+absl::StatusOr<Figures> MeasureOperations(const Trial& trial, Operations operations) {
+  // Of what the warm-up before needed from the disk.
+  constexpr double kHardlyLess = 0.98;
+  const uint64_t most = OperationKindNamed(trial.reads).writes ? 1 : trial.most_warm_ups;
+  absl::StatusOr<Figures> warm_up = RunFor(trial.time, &operations);
+  for (uint64_t i = 1; warm_up.ok() && i < most; ++i) {
+    const double before = warm_up->disk_kilobytes;
+    warm_up = RunFor(trial.time, &operations);
+    if (warm_up.ok() && warm_up->disk_kilobytes >= kHardlyLess * before) break;
+  }
+  return warm_up.ok() ? RunFor(trial.time, &operations) : warm_up;
 }
 
 absl::StatusOr<Figures> Measure(const Trial& trial) {
@@ -71,7 +78,7 @@ absl::StatusOr<Figures> Measure(const Trial& trial) {
                                     .in_order = kind.in_order});
   if (!subject.ok()) return subject.status();
   absl::StatusOr<Figures> figures =
-      MeasureOperations(Operations(subject->get(), trial.reads, trial.rows), trial.time);
+      MeasureOperations(trial, Operations(subject->get(), trial.reads, trial.rows));
   if (!figures.ok()) return figures;
   if (absl::Status s = (*subject)->Close(); !s.ok()) return s;
   return figures;
@@ -83,10 +90,10 @@ absl::StatusOr<Figures> RunTrial(const Trial& trial) {
   if (absl::Status s = DropFromPageCache(trial.directory); !s.ok()) return s;
   const std::string description = Concat(trial.reads, ", ", trial.way);
   ChildProcess child(description);
-  absl::Status s =
-      child.Start({"benchmarks", std::string(kTrialArgument), trial.way, trial.reads,
-                   Concat(trial.rows), Concat(trial.memory_budget),
-                   Concat(absl::ToInt64Milliseconds(trial.time)), trial.directory, trial.cgroup});
+  absl::Status s = child.Start({"benchmarks", std::string(kTrialArgument), trial.way, trial.reads,
+                                Concat(trial.rows), Concat(trial.memory_budget),
+                                Concat(absl::ToInt64Milliseconds(trial.time)),
+                                Concat(trial.most_warm_ups), trial.directory, trial.cgroup});
   if (!s.ok()) return s;
   Figures figures;
   s = child.ReadLines([&](std::string_view line) {
@@ -105,17 +112,18 @@ int TrialMain(const std::vector<std::string>& arguments) {
   DieWithParent();
   Trial trial;
   uint64_t milliseconds = 0;
-  if (arguments.size() != 7 || !absl::SimpleAtoi(arguments[2], &trial.rows) ||
+  if (arguments.size() != 8 || !absl::SimpleAtoi(arguments[2], &trial.rows) ||
       !absl::SimpleAtoi(arguments[3], &trial.memory_budget) ||
-      !absl::SimpleAtoi(arguments[4], &milliseconds)) {
+      !absl::SimpleAtoi(arguments[4], &milliseconds) ||
+      !absl::SimpleAtoi(arguments[5], &trial.most_warm_ups)) {
     std::cerr << "bench/memory/run: a trial has other arguments\n";
     return EXIT_FAILURE;
   }
   trial.way = arguments[0];
   trial.reads = arguments[1];
   trial.time = absl::Milliseconds(milliseconds);
-  trial.directory = arguments[5];
-  trial.cgroup = arguments[6];
+  trial.directory = arguments[6];
+  trial.cgroup = arguments[7];
   const absl::StatusOr<Figures> figures = Measure(trial);
   if (!figures.ok()) {
     std::cerr << "bench/memory/run: " << trial.reads << ", " << trial.way << ": "

@@ -18,13 +18,16 @@ struct Trial {
   std::string reads;  // one of kOperationKinds
   uint64_t rows = 0;
   uint64_t memory_budget = 0;
-  // Operations run for twice this time; the second half counts.
+  // Operations run for this time, which counts, after a warm-up of the same length. That is
+  // repeated, up to `most_warm_ups` times, until operations need hardly less from the disk than
+  // during the one before: until the caches have what they will have. Once if operations write.
   absl::Duration time;
+  uint64_t most_warm_ups = 1;
   std::string directory;  // of the table, which operations may change
   std::string cgroup;     // MemoryCgroup::path
 };
 
-// For the second half of a trial. CPU is of all threads. The disk's bytes are those that the kernel
+// For the time that counts. CPU is of all threads. The disk's bytes are those that the kernel
 // read for this process, ahead of time or not; a kilobyte is 1024 of them.
 struct Figures {
   double per_second = 0;  // operations

@@ -37,10 +37,11 @@ class BIGTABLE_EXPORT MemoryBudget {
   // segments that recovery, memtables or readers need, as far as they are in memory; kSpareLog that
   // of segments that are being filled or wait for it. kIndexes is all data about SSTables except
   // their blocks (indexes, filters, properties, keys, their positions in tablets), and memtables
-  // while they are empty. kWriters is SSTables while they are written: their indexes and filters,
-  // buffers and compressors. kReads is what filters of reads take: their regular expressions, and
-  // the cells of a row that is read whole for its filter; and the blocks that streams have read
-  // ahead into memory of their own.
+  // while they are empty. kBlockCache is the cache, with the memory that it has for blocks to come.
+  // kWriters is SSTables while they are written: their indexes and filters, buffers and
+  // compressors. kReads is what filters of reads take: their regular expressions, and the cells of
+  // a row that is read whole for its filter; and the blocks that streams have read ahead into
+  // memory of their own.
   enum class Use {
     kMemtables,
     kLog,

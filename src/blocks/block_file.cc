@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "base/try_allocate.h"
 #include "blocks/compression.h"
+#include "cache/budget_access.h"
 #include "filesystem/file_pool.h"
 #include "monitoring/thread_calls.h"
 
@@ -26,7 +27,10 @@ uint64_t NewId() {
 }  // namespace
 
 BlockFile::BlockFile(BlockSource source, MemoryBudget* budget)
-    : id_(NewId()), source_(std::move(source)), dictionary_(&source_, budget) {}
+    : id_(NewId()),
+      memory_(BudgetAccess::Memory(*budget)),
+      source_(std::move(source)),
+      dictionary_(&source_, budget) {}
 
 absl::Status BlockFile::Damaged(const BlockHandle& block, std::string_view what) const {
   return absl::DataLossError(Cat(source_.path, ": the block at offset ", block.offset, " ", what));
@@ -76,7 +80,7 @@ absl::Status BlockFile::Decode(const BlockHandle& block, const char* stored,
                                const CallLimits* limits, Ref<Block>* owner) {
   uint64_t size;
   BT_RETURN_IF_ERROR(DecodedSize(block, stored, &size));
-  auto buffer = TryAllocate(size);
+  BlockMemory::Buffer buffer = memory_.Allocate(size);
   if (buffer == nullptr) return NoMemoryFor(block, size);
   BT_RETURN_IF_ERROR(DecodeTo(block, stored, limits, buffer.get(), size));
   *owner = MakeRef<Block>(std::move(buffer), size, size);
@@ -97,7 +101,7 @@ absl::Status BlockFile::ReadStored(const BlockHandle& block, const CallLimits* l
 absl::Status BlockFile::Read(const BlockHandle& block, const CallLimits* limits,
                              Ref<Block>* owner) {
   const size_t size = StoredSize(block);
-  std::unique_ptr<char[]> own;
+  BlockMemory::Buffer own;
   char* stored;
   // A block that will be decoded is read into the thread's buffer; another is read into its own
   // memory.
@@ -107,7 +111,7 @@ absl::Status BlockFile::Read(const BlockHandle& block, const CallLimits* limits,
     if (buffer->size() < size) buffer->resize(size);
     stored = buffer->data();
   } else {
-    own = TryAllocate(size);
+    own = memory_.Allocate(size);
     if (own == nullptr) return NoMemoryFor(block, size);
     stored = own.get();
   }
@@ -171,7 +175,7 @@ absl::Status BlockFile::ReadWindow(const BlockHandle& first, const BlockHandle& 
 
 absl::Status BlockFile::Copy(const BlockHandle& block, std::string_view bytes,
                              Ref<Block>* owner) const {
-  auto memory = TryAllocate(bytes.size());
+  BlockMemory::Buffer memory = memory_.Allocate(bytes.size());
   if (memory == nullptr) return NoMemoryFor(block, bytes.size());
   bytes.copy(memory.get(), bytes.size());
   *owner = MakeRef<Block>(std::move(memory), bytes.size(), bytes.size());

@@ -94,6 +94,7 @@ class BlockFile {
   absl::Status ReadBytes(const BlockHandle& block, const CallLimits* limits, char* stored) const;
 
   const uint64_t id_;
+  BlockMemory& memory_;
   const BlockSource source_;
   FileDictionary dictionary_;
 };

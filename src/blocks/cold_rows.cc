@@ -1,8 +1,8 @@
 #include "blocks/cold_rows.h"
 
 #include <cstddef>
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/checksum.h"
 #include "base/compare.h"
@@ -23,7 +23,7 @@ bool IsOfRow(const Block& slice, std::string_view row_prefix) {
 
 }  // namespace
 
-Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix) {
+Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix, BlockMemory* memory) {
   BlockCursor cursor;
   if (!cursor.Open(block)) return {};
   BlockBuilder builder;
@@ -36,9 +36,10 @@ Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix) {
   std::string bytes;
   builder.FinishTo(&bytes);
   const size_t size = bytes.size();
-  auto memory = std::make_unique_for_overwrite<char[]>(size);
-  bytes.copy(memory.get(), size);
-  return MakeRef<Block>(std::move(memory), size, size);
+  BlockMemory::Buffer buffer = memory->Allocate(size);
+  if (buffer == nullptr) return {};
+  bytes.copy(buffer.get(), size);
+  return MakeRef<Block>(std::move(buffer), size, size);
 }
 
 ColdRows::ColdRows(MemoryBudget* budget)
@@ -70,7 +71,7 @@ Ref<Block> ColdRows::Find(std::string_view row_prefix) const {
 Ref<Block> ColdRows::Add(std::string_view row_prefix, const ReadSettings& settings,
                          std::string_view block) {
   if (!settings.fill_cache || !Shortcuts().Has(Shortcut::kBlockCache)) return {};
-  Ref<Block> slice = SliceOfRow(block, row_prefix);
+  Ref<Block> slice = SliceOfRow(block, row_prefix, &cache_.memory());
   if (slice) {
     any_.store(true, std::memory_order_relaxed);
     cache_.Insert(KeyOf(row_prefix), slice);

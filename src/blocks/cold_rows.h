@@ -25,12 +25,13 @@
 #include "blocks/read_settings.h"
 #include "cache/block.h"
 #include "cache/block_cache.h"
+#include "cache/block_memory.h"
 
 namespace bigtable {
 
 // The entries of the row with this prefix (base/entry_key.h), as a block. Null if the block has
-// none or does not decode.
-Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix);
+// none or does not decode, or there is no memory.
+Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix, BlockMemory* memory);
 
 class ColdRows {
  public:

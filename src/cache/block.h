@@ -12,16 +12,22 @@
 #include "absl/base/macros.h"
 
 #include "base/ref_counted.h"
+#include "cache/block_memory.h"
 
 namespace bigtable {
 
 class Block : public RefCounted {
  public:
   // Takes `buffer` of `allocated` bytes, the first `size` of which are the block.
-  Block(std::unique_ptr<char[]> buffer, size_t size, size_t allocated)
-      : buffer_(std::move(buffer)), data_(buffer_.get(), size), allocated_(allocated) {
+  Block(BlockMemory::Buffer buffer, size_t size, size_t allocated)
+      : buffer_(std::move(buffer)),
+        data_(buffer_.get(), size),
+        allocated_(BlockMemory::TakenFor(buffer_, allocated)) {
     ABSL_ASSERT(size <= allocated && "the block is in its memory");
   }
+  // The same for memory that was allocated by itself.
+  Block(std::unique_ptr<char[]> buffer, size_t size, size_t allocated)
+      : Block(BlockMemory::Buffer(buffer.release(), {}), size, allocated) {}
   // A view of `bytes`, which must outlive the block.
   explicit Block(std::string_view bytes) : data_(bytes) {}
 
@@ -34,7 +40,7 @@ class Block : public RefCounted {
   explicit Block(size_t memory) : allocated_(memory) {}
 
  private:
-  const std::unique_ptr<char[]> buffer_;
+  const BlockMemory::Buffer buffer_;
   const std::string_view data_;
   const size_t allocated_ = 0;
 };

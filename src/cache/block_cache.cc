@@ -226,6 +226,7 @@ class alignas(64) BlockCache::Shard {
 
 BlockCache::BlockCache(MemoryBudget* budget)
     : budget_(budget),
+      memory_(budget),
       shard_bits_(ShardBits(budget->limit())),
       shards_(std::make_unique<Shard[]>(size_t{1} << shard_bits_)) {
   for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].Init(budget, GhostsOfShard());
@@ -250,7 +251,8 @@ void BlockCache::AdoptLimit() {
 }
 
 uint64_t BlockCache::capacity() const {
-  uint64_t others = 0;  // not used() minus the cache's part, which may grow between the two reads
+  uint64_t others =
+      memory_.unused();  // not used() minus the cache's part, which may grow between the two reads
   for (const auto use :
        {MemoryBudget::Use::kMemtables, MemoryBudget::Use::kLog, MemoryBudget::Use::kSpareLog,
         MemoryBudget::Use::kIndexes, MemoryBudget::Use::kInMemoryGroups,
@@ -290,6 +292,7 @@ void BlockCache::Shrink() {
 
 void BlockCache::EraseFile(uint64_t file_id) {
   for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].EraseFile(file_id);
+  memory_.Trim();
 }
 
 uint64_t BlockCache::hits() const {

@@ -25,6 +25,7 @@
 
 #include "base/ref_counted.h"
 #include "cache/block.h"
+#include "cache/block_memory.h"
 
 namespace bigtable {
 
@@ -50,6 +51,9 @@ class BlockCache {
   // An id that no other file of this cache has or had.
   uint64_t NewFileId() { return last_file_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
+  // For the bytes of blocks that may be inserted.
+  BlockMemory& memory() { return memory_; }
+
   // Null if the block is not in the cache.
   Ref<Block> Lookup(const Key& key);
   // Whether Lookup would find it. Does not count as a use.
@@ -66,8 +70,8 @@ class BlockCache {
   // Removes all blocks of a deleted file. Cost: visits every entry.
   void EraseFile(uint64_t file_id);
 
-  // What the cache may hold now: the budget's limit minus its other uses, and at least a sixteenth
-  // of the limit.
+  // What the cache may hold now: the budget's limit minus its other uses and the unused part of
+  // memory(), and at least a sixteenth of the limit.
   uint64_t capacity() const;
   uint64_t hits() const;
   uint64_t misses() const;
@@ -79,6 +83,7 @@ class BlockCache {
   size_t GhostsOfShard() const;
 
   MemoryBudget* const budget_;
+  BlockMemory memory_;
   const size_t shard_bits_;
   const std::unique_ptr<Shard[]> shards_;
   std::atomic<uint64_t> last_file_id_{0};

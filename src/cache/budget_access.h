@@ -38,8 +38,9 @@ class BudgetAccess {
   // Makes all databases check whether writers that wait for memory can continue.
   static void NotifyProgress(MemoryBudget& budget) { budget.NotifyProgress(); }
 
-  // The cache that all databases of this budget share.
+  // The cache that all databases of this budget share, and the memory of its blocks.
   static BlockCache& Cache(MemoryBudget& budget) { return *budget.block_cache_; }
+  static BlockMemory& Memory(MemoryBudget& budget) { return budget.block_cache_->memory(); }
 };
 
 }  // namespace bigtable

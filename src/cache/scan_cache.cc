@@ -18,6 +18,8 @@ LastWrites::~LastWrites() { BudgetAccess::Charge(*budget_, MemoryBudget::Use::kI
 
 uint64_t ScanCache::NewId() { return BudgetAccess::Cache(*budget_).NewFileId(); }
 
+BlockMemory* ScanCache::memory() const { return &BudgetAccess::Memory(*budget_); }
+
 Ref<Block> ScanCache::Lookup(uint64_t id, std::string_view row, ReadPoint point,
                              const LastWrites& writes) {
   const uint64_t hash = Checksum(row);

@@ -23,15 +23,16 @@ char* Put(char* to, const void* bytes, size_t size) {
 
 }  // namespace
 
-Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::string_view row,
-                         absl::Span<const Cell> cells) {
+Ref<Block> MakeCachedRow(BlockMemory* memory, const TableLayout& layout, SequenceNumber as_of,
+                         std::string_view row, absl::Span<const Cell> cells) {
   const CachedRowHead head{as_of, row};
   size_t size = head.size();
   for (const Cell& cell : cells) {
     size += sizeof(CachedRow::CellHead) + cell.qualifier.size() + cell.value.size();
     if (size > kMostCachedBytes) return {};
   }
-  auto buffer = std::make_unique_for_overwrite<char[]>(size);
+  BlockMemory::Buffer buffer = memory->Allocate(size);
+  if (buffer == nullptr) return {};
   char* to = head.Write(buffer.get());
   for (const Cell& cell : cells) {
     const FamilyLayout* const family = layout.FindFamily(cell.family);

@@ -20,13 +20,14 @@
 #include "base/ref_counted.h"
 #include "base/sequence.h"
 #include "cache/block.h"
+#include "cache/block_memory.h"
 #include "schema/table_layout.h"
 
 namespace bigtable {
 
-// For ScanCache::Insert. Null if the row is too large to be cached.
-Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of, std::string_view row,
-                         absl::Span<const Cell> cells);
+// For ScanCache::Insert. Null if the row is too large to be cached, or there is no memory.
+Ref<Block> MakeCachedRow(BlockMemory* memory, const TableLayout& layout, SequenceNumber as_of,
+                         std::string_view row, absl::Span<const Cell> cells);
 
 // The cells of a cached row, in order: a source of filter_evaluator.h. One thread at a time.
 class CachedRow {
@@ -53,8 +54,9 @@ class CachedRow {
   const RefCounted* owner() const { return cached_; }
 
  private:
-  friend Ref<Block> MakeCachedRow(const TableLayout& layout, SequenceNumber as_of,
-                                  std::string_view row, absl::Span<const Cell> cells);
+  friend Ref<Block> MakeCachedRow(BlockMemory* memory, const TableLayout& layout,
+                                  SequenceNumber as_of, std::string_view row,
+                                  absl::Span<const Cell> cells);
 
   struct CellHead {
     int64_t timestamp;

@@ -113,7 +113,7 @@ template <typename Sink>
   if (cache != nullptr && spec.filter == nullptr && spec.settings.fill_cache && !is_snapshot &&
       read->most_cells == SIZE_MAX) {
     cache->Insert(pinned.scan_cache_id(), read->row,
-                  MakeCachedRow(pinned.layout(), spec.sequence, read->row, row));
+                  MakeCachedRow(cache->memory(), pinned.layout(), spec.sequence, read->row, row));
   }
   return absl::OkStatus();
 }

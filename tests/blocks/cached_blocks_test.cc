@@ -16,6 +16,7 @@
 #include "blocks/compression.h"
 #include "blocks/read_settings.h"
 #include "cache/block.h"
+#include "support/cached_bytes.h"
 #include "support/expect_status.h"
 #include "support/scoped_shortcuts.h"
 
@@ -31,7 +32,7 @@ class CachedBlocksTest : public BlockFileFixture {
   absl::Status Read(size_t i, const ReadSettings& settings = {}) {
     return blocks_->Read(At(i), settings, &block_, &owner_, &origin_);
   }
-  uint64_t cached() const { return used(MemoryBudget::Use::kBlockCache); }
+  uint64_t cached() const { return CachedBytes(*budget_); }
 
   std::optional<CachedBlocks> blocks_;
   std::string_view block_;

@@ -22,6 +22,7 @@
 #include "cache/block.h"
 #include "cache/block_cache.h"
 #include "cache/budget_access.h"
+#include "support/cached_bytes.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"
 #include "support/seeds.h"
@@ -67,7 +68,10 @@ class ColdRowsTest : public BlockFileFixture {
     EXPECT_FALSE(cursor.damaged());
     return entries;
   }
-  uint64_t cached() const { return used(MemoryBudget::Use::kBlockCache); }
+  Ref<Block> Slice(std::string_view block, std::string_view prefix) {
+    return SliceOfRow(block, prefix, &BudgetAccess::Memory(*budget_));
+  }
+  uint64_t cached() const { return CachedBytes(*budget_); }
 
   const std::string block_ =
       BlockOf({{KeyOf("a", "p", 1), "1"}, {KeyOf("a", "q", 1), "2"}, {KeyOf("b", "p", 1), "3"}});
@@ -83,7 +87,7 @@ TEST_F(ColdRowsTest, ASliceHasTheEntriesOfTheRowAloneRandom) {
     for (const std::string& row : Rows()) {
       const std::string prefix = RowPrefix(row);
       const Entries expected = OfRow(entries, prefix);
-      const Ref<Block> slice = SliceOfRow(block, prefix);
+      const Ref<Block> slice = Slice(block, prefix);
       ASSERT_EQ(static_cast<bool>(slice), !expected.empty());
       if (!slice) continue;
       ASSERT_EQ(Decoded(slice->data()), expected);
@@ -108,11 +112,11 @@ TEST_F(ColdRowsTest, ASliceHasTheEntriesOfTheRowAloneRandom) {
 
 // Whatever the bytes are, nothing outside of them is read.
 TEST_F(ColdRowsTest, ADamagedBlockHasNoSliceOrAnotherRandom) {
-  EXPECT_FALSE(SliceOfRow("", a_));
-  EXPECT_FALSE(SliceOfRow("too short", a_));
+  EXPECT_FALSE(Slice("", a_));
+  EXPECT_FALSE(Slice("too short", a_));
   std::string cut = block_;
   cut.resize(cut.size() - 5);  // a part of the keys, which have to be there
-  EXPECT_FALSE(SliceOfRow(std::string_view(cut).substr(0, 20), a_));
+  EXPECT_FALSE(Slice(std::string_view(cut).substr(0, 20), a_));
   ForEachSeed(50, [&](uint64_t seed) {
     Random random(seed);
     const std::string block = BlockOf(RandomEntries(&random));
@@ -120,8 +124,7 @@ TEST_F(ColdRowsTest, ADamagedBlockHasNoSliceOrAnotherRandom) {
       const auto damaged = std::make_unique<char[]>(block.size());
       block.copy(damaged.get(), block.size());
       damaged[random.Below(block.size())] ^= static_cast<char>(1 << random.Below(8));
-      const Ref<Block> slice =
-          SliceOfRow({damaged.get(), block.size()}, RowPrefix(random.Pick(Rows())));
+      const Ref<Block> slice = Slice({damaged.get(), block.size()}, RowPrefix(random.Pick(Rows())));
       if (slice) (void)Decoded(slice->data());
     }
   });
@@ -132,7 +135,7 @@ TEST_F(ColdRowsTest, AnEntryThatDoesNotDecodeLeavesNoSlice) {
   // The second entry has more bytes in common than the first one has.
   const size_t second = block.find(KeyOf("a", "p", 1)) + KeyOf("a", "p", 1).size();
   block[second] = 127;
-  EXPECT_FALSE(SliceOfRow(block, a_));
+  EXPECT_FALSE(Slice(block, a_));
 }
 
 TEST_F(ColdRowsTest, FindsWhatWasAddedUntilItIsDestroyed) {

@@ -18,6 +18,7 @@
 #include "blocks/compression.h"
 #include "blocks/read_settings.h"
 #include "cache/block.h"
+#include "support/cached_bytes.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -79,7 +80,7 @@ TEST_F(LoadedBlocksTest, TheirMemoryIsChargedAsLongAsTheyAreLoaded) {
   EXPECT_EQ(events_.reads, 8) << "first for the decoded sizes, which only the blocks state";
   EXPECT_GE(charged(), 4 * 1000);
   EXPECT_EQ(blocks_->memory(), charged());
-  EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0);
+  EXPECT_EQ(CachedBytes(*budget_), 0);
   blocks_.reset();
   EXPECT_EQ(charged(), 0);
 }

@@ -23,6 +23,7 @@
 #include "blocks/overlapped_reads.h"
 #include "blocks/read_settings.h"
 #include "cache/block.h"
+#include "support/cached_bytes.h"
 #include "support/expect_status.h"
 #include "support/late_reads.h"
 #include "support/random.h"
@@ -180,7 +181,7 @@ TEST_F(MappedBlocksTest, ABlockOfACompressedFileThatIsNotCompressedIsReadInPlace
   ASSERT_OK(Read(1));
   EXPECT_EQ(block_.data(), Stored(1));
   EXPECT_FALSE(owner_);
-  EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0);
+  EXPECT_EQ(CachedBytes(*budget_), 0);
   EXPECT_TRUE(blocks_->ReadInPlace(1, &block_));
 }
 
@@ -197,7 +198,7 @@ TEST_F(MappedBlocksTest, ARowThatIsNotInMemoryIsReadUncachedAndItsSliceIsKept) {
     EXPECT_EQ(events_.last_length, StoredSize(At(5)));
     EXPECT_EQ(events_.populations + events_.requests + events_.reads, 0);
     EXPECT_FALSE(blocks_->ReadInPlace(5, &block_));
-    const uint64_t cached = used(MemoryBudget::Use::kBlockCache);
+    const uint64_t cached = CachedBytes(*budget_);
     EXPECT_GT(cached, 0);
     EXPECT_LT(cached, RowsOf(5).size());
     events_.queries = 0;
@@ -210,7 +211,7 @@ TEST_F(MappedBlocksTest, ARowThatIsNotInMemoryIsReadUncachedAndItsSliceIsKept) {
     EXPECT_EQ(events_.uncached_reads, 1);
     EXPECT_EQ(events_.queries + events_.populations + events_.requests + events_.reads, 0);
     Clear();
-    EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0) << "nothing is left of a closed file";
+    EXPECT_EQ(CachedBytes(*budget_), 0) << "nothing is left of a closed file";
   }
 }
 
@@ -256,7 +257,7 @@ TEST_F(MappedBlocksTest, ADamagedBlockThatWasBegunIsAnError) {
   bool is_slice = false;
   EXPECT_STATUS(kDataLoss, "has a wrong checksum",
                 ReadRow(5, Row(5, 2), &is_slice, {.overlapped = &overlapped}));
-  EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0);
+  EXPECT_EQ(CachedBytes(*budget_), 0);
 }
 
 TEST_F(MappedBlocksTest, ASecondRowOfABlockIsReadThroughTheMapping) {
@@ -306,7 +307,7 @@ TEST_F(MappedBlocksTest, WithoutFillingTheCacheNoSliceIsKept) {
   ASSERT_OK(ReadRow(5, Row(5, 2), &is_slice, {.fill_cache = false}));
   EXPECT_FALSE(is_slice);
   EXPECT_EQ(block_, RowsOf(5));
-  EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0);
+  EXPECT_EQ(CachedBytes(*budget_), 0);
 }
 
 TEST_F(MappedBlocksTest, ARequestedRowIsReadByPositionAndSlicedAndNotRequestedAgain) {
@@ -339,7 +340,7 @@ TEST_F(MappedBlocksTest, AnUncachedReadIsVerifiedAndItsErrorIsNotRemembered) {
     EXPECT_STATUS(kUnavailable, "t: Input/output error", ReadRow(8, Row(8, 2), &is_slice));
     EXPECT_EQ(events_.uncached_reads, 2);
     events_.failure = absl::OkStatus();
-    EXPECT_EQ(used(MemoryBudget::Use::kBlockCache), 0);
+    EXPECT_EQ(CachedBytes(*budget_), 0);
     for (const size_t i : {5, 8}) {
       ASSERT_OK(ReadRow(i, Row(i, 2), &is_slice));
       EXPECT_EQ(block_, is_slice ? BlockOf(EntriesOf(i, 2)) : RowsOf(i));

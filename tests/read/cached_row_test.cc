@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include "base/strings.h"
+#include "cache/budget_access.h"
 #include "support/expect_status.h"
 
 namespace bigtable {
@@ -24,7 +25,7 @@ class CachedRowTest : public testing::Test {
     ASSERT_OK_AND_ASSIGN(layout_, MakeTableLayout("t", 5, schema));
   }
   Ref<Block> Make(const std::vector<Cell>& cells) {
-    return MakeCachedRow(layout_, 9, "row", cells);
+    return MakeCachedRow(&BudgetAccess::Memory(budget_), layout_, 9, "row", cells);
   }
   std::string Show(const Block& block) {
     std::string text;
@@ -37,6 +38,7 @@ class CachedRowTest : public testing::Test {
     return text;
   }
 
+  MemoryBudget budget_{8 << 20};
   TableLayout layout_;
 };
 

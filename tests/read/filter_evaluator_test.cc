@@ -14,8 +14,10 @@
 #include "gtest/gtest.h"
 
 #include "bigtable/filter.h"
+#include "bigtable/memory_budget.h"
 
 #include "base/entry_key.h"
+#include "cache/budget_access.h"
 #include "cache/read_memory.h"
 #include "read/cached_row.h"
 #include "read/cell_cursor.h"
@@ -66,7 +68,7 @@ class FilterEvaluatorTest : public testing::Test {
   }
   // The row "row" with these cells of the family, as the scan cache would have it.
   Ref<Block> Cached(const std::vector<Cell>& cells) {
-    Ref<Block> block = MakeCachedRow(layout_, 9, "row", cells);
+    Ref<Block> block = MakeCachedRow(&BudgetAccess::Memory(budget_), layout_, 9, "row", cells);
     EXPECT_TRUE(block);
     return block;
   }
@@ -93,6 +95,7 @@ class FilterEvaluatorTest : public testing::Test {
     return text;
   }
 
+  MemoryBudget budget_{8 << 20};
   TableLayout layout_;
   Ref<Memtable> memtable_;
   std::unique_ptr<TabletVersion> version_;

@@ -18,6 +18,7 @@
 #include "sstable/sstable.h"
 #include "sstable/sstable_cursor.h"
 #include "sstable_test_util.h"
+#include "support/cached_bytes.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/read_mode.h"
@@ -113,7 +114,7 @@ TEST_P(BlockReadsTest, WithoutFillCacheTheCacheStaysEmpty) {
   for (cursor.SeekToFirst(); cursor.valid(); cursor.Next()) {
   }
   ASSERT_OK(cursor.status());
-  EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0u);
+  EXPECT_EQ(CachedBytes(*budget_), 0u);
 }
 
 TEST_P(BlockReadsTest, AReadThatFailedMaySucceedLater) {
@@ -180,7 +181,7 @@ TEST_P(BlockReadsTest, AnInMemoryTableReadsItsFileOnce) {
   }
   ASSERT_OK(cursor.status());
   EXPECT_EQ(count, keys_.size());
-  EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0u);
+  EXPECT_EQ(CachedBytes(*budget_), 0u);
 }
 
 // The mapping of a file that a test can change after the table was opened.

@@ -12,6 +12,7 @@
 #include "blocks/block_reader.h"
 #include "blocks/page_residency.h"
 #include "page_residency_fixture.h"
+#include "support/cached_bytes.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"
@@ -116,7 +117,7 @@ TEST_F(DroppedPagesTest, CompressedBlocksOfALongScanAreReadByPositionAndCachedIf
   BlockReader::ReadAhead ahead;
   for (size_t i = 1; i < blocks(); ++i) EXPECT_TRUE(read(i, false, &ahead) == blocks_before[i]);
   EXPECT_GT(kernel_->positional_reads, blocks() / 3);
-  EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0);
+  EXPECT_EQ(CachedBytes(*budget_), 0);
   for (size_t i = 0; i < blocks(); ++i) read(i, true, nullptr);
   ResetCounts();
   for (size_t i = 0; i < blocks(); ++i) EXPECT_TRUE(read(i, true, nullptr) == blocks_before[i]);
@@ -152,7 +153,7 @@ TEST_F(DroppedPagesTest, WithoutTheShortcutNothingIsReadPastTheMapping) {
   }
   EXPECT_GT(kernel_->requests, 1000);
   EXPECT_EQ(kernel_->positional_reads + kernel_->uncached_reads, 0);
-  EXPECT_EQ(budget_->used(MemoryBudget::Use::kBlockCache), 0);
+  EXPECT_EQ(CachedBytes(*budget_), 0);
 }
 
 TEST_F(DroppedPagesTest, AScanOfDroppedBlocksReadsInLargeRequests) {

@@ -10,6 +10,7 @@
 
 #include "base/shortcuts.h"
 #include "page_residency_fixture.h"
+#include "support/cached_bytes.h"
 #include "support/expect_status.h"
 #include "support/random.h"
 #include "support/scoped_shortcuts.h"
@@ -31,7 +32,7 @@ class UncachedReadsTest : public MappedFileTest {
     return kernel_->requests + kernel_->pages_read + kernel_->populations +
            kernel_->positional_reads + kernel_->faults;
   }
-  uint64_t cached() const { return budget_->used(MemoryBudget::Use::kBlockCache); }
+  uint64_t cached() const { return CachedBytes(*budget_); }
 };
 
 TEST_F(UncachedReadsTest, ARowIsOneReadOfItsBlockAndLeavesThePagesAlone) {

@@ -1,0 +1,76 @@
+// The memory of blocks that may be cached: slots in slabs, each of which has slots of one size.
+//
+// Not that of malloc, which keeps what is freed for the threads that had allocated it. Rows and
+// blocks are read by one thread after another and stay in the cache for long, so that it kept up to
+// 1.6 times the memory budget. Here all threads share the slabs.
+//
+//   stripes      a thread takes slots from one after the other, so that threads rarely wait
+//     slabs      by the size of their slots, in steps of a sixteenth
+//       slots
+//
+// Invariants:
+// * A slot is with one buffer, or is free. A slab with a free slot is in the list of its stripe for
+//   its size, or is the empty one that the stripe keeps.
+// * Other slabs go back to the system when their last buffer does.
+// * The budget is charged with the free slots, more or less by up to kStep for a stripe that has
+//   any. Those with buffers are charged by whoever keeps the blocks.
+// * A buffer may outlive this object, and then returns its slot all the same.
+//
+// Thread-safe. Each stripe has a mutex, which is held for some instructions, and never while the
+// system is asked for memory.
+#ifndef BIGTABLE_CACHE_BLOCK_MEMORY_H_
+#define BIGTABLE_CACHE_BLOCK_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "bigtable/memory_budget.h"
+
+namespace bigtable {
+
+class BlockMemory {
+ public:
+  class Slab;
+  // Returns the slot to its slab. Null: the memory is of new char[].
+  struct Return {
+    Slab* slab = nullptr;
+    void operator()(char* bytes) const;
+  };
+  using Buffer = std::unique_ptr<char[], Return>;
+
+  // For buffers that are larger, memory is allocated by itself.
+  static constexpr uint64_t kLargestSlot = 128 << 10;
+
+  // Charges `budget`, which outlives this object, but not the buffers.
+  explicit BlockMemory(MemoryBudget* budget);
+  ~BlockMemory();
+  BlockMemory(const BlockMemory&) = delete;
+  BlockMemory& operator=(const BlockMemory&) = delete;
+
+  // Uninitialised bytes; null if there is no memory for them.
+  Buffer Allocate(uint64_t size);
+  // What is taken for a buffer that was allocated for `size` bytes.
+  static uint64_t TakenFor(const Buffer& buffer, uint64_t size);
+
+  // Returns the empty slabs that the stripes keep. Cost: takes each of the locks.
+  void Trim();
+
+  // Of the free slots: what the budget is charged with.
+  uint64_t unused() const;
+  // Of all slabs.
+  uint64_t slabs() const;
+
+ private:
+  struct SlotSize;
+  struct Stripe;
+  struct Shared;
+
+  static SlotSize SlotFor(uint64_t size);
+
+  const std::shared_ptr<Shared> shared_;  // with the slabs
+};
+
+}  // namespace bigtable
+
+#endif  // BIGTABLE_CACHE_BLOCK_MEMORY_H_
