@@ -1,4 +1,4 @@
-// The memory of the process while much is written. Anonymous memory and the log pages that
+// The memory of the process while much is written or read. Anonymous memory and the log pages that
 // memtables pin stay within the budget plus a quarter of it, plus the base memory of a program.
 //
 // BIGTABLE_TEST_FULL=1 also runs the full measure: 1 GB of writes with 256 MB.
@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -148,6 +149,48 @@ TEST_F(MemoryTest, CompressedWritesAndReadsStayWithinTheBudget) {
   WriteAndWatch(load, &measured);
 
   EXPECT_LE(measured.used, before + load.budget * 5 / 4 + kBesides);
+}
+
+// malloc keeps what is freed for the thread that allocated it. Blocks in the cache are allocated by
+// one thread and freed for another.
+TEST_F(MemoryTest, ReadsOfThreadsInTurnStayWithinTheBudget) {
+  constexpr uint64_t kRows = 40'000;
+  constexpr int kThreads = 16;
+  const TempDirectory directory;
+  DatabaseOptions options = TestOptions();
+  options.memory_budget = 16 * kMegabyte;
+  options.read_mode = FileSystem::ReadMode::kPositional;
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Database> database,
+                       Database::Open(directory.database(), options));
+  TableSchema schema;
+  schema.families["f"] = {};
+  ASSERT_OK(database->CreateTable("t", schema));
+  ASSERT_OK_AND_ASSIGN(Table * table, database->OpenTable("t"));
+  Random random(1);
+  for (uint64_t row = 0; row < kRows; ++row) {
+    ASSERT_OK(table->Apply(RowMutation(absl::StrCat("row", row)).Set("f:q", random.Bytes(1000))));
+  }
+  ASSERT_OK(database->Flush("t"));
+  ASSERT_OK(database->WaitUntilQuiet());
+  const uint64_t before = ProcessMemory("RssAnon");
+
+  std::atomic<int> turn{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      Random rows(static_cast<uint64_t>(thread));
+      while (turn != thread) absl::SleepFor(absl::Microseconds(100));
+      for (int i = 0; i < 8000; ++i) {
+        EXPECT_OK(table->ReadRow(absl::StrCat("row", rows.Below(kRows))));
+      }
+      ++turn;
+      while (turn != kThreads) absl::SleepFor(absl::Milliseconds(1));  // none of it is given back
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // The cache had most of the budget, and twice as much was read by each.
+  EXPECT_GE(database->Statistics().memory_block_cache, options.memory_budget / 2);
+  EXPECT_LE(ProcessMemory("RssAnon"), before + options.memory_budget * 5 / 4);
 }
 
 TEST_F(MemoryTest, AGigabyteOfWritesStaysWithin320MBOfA256MBBudget) {
