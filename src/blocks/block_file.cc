@@ -11,7 +11,6 @@
 #include "base/strings.h"
 #include "base/try_allocate.h"
 #include "blocks/compression.h"
-#include "cache/budget_access.h"
 #include "filesystem/file_pool.h"
 #include "monitoring/thread_calls.h"
 
@@ -24,13 +23,15 @@ uint64_t NewId() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+BlockMemory::Buffer AllocateIn(BlockMemory* memory, uint64_t size) {
+  return memory != nullptr ? memory->Allocate(size)
+                           : BlockMemory::Buffer(TryAllocate(size).release(), {});
+}
+
 }  // namespace
 
 BlockFile::BlockFile(BlockSource source, MemoryBudget* budget)
-    : id_(NewId()),
-      memory_(BudgetAccess::Memory(*budget)),
-      source_(std::move(source)),
-      dictionary_(&source_, budget) {}
+    : id_(NewId()), source_(std::move(source)), dictionary_(&source_, budget) {}
 
 absl::Status BlockFile::Damaged(const BlockHandle& block, std::string_view what) const {
   return absl::DataLossError(Cat(source_.path, ": the block at offset ", block.offset, " ", what));
@@ -77,10 +78,10 @@ absl::Status BlockFile::DecodeTo(const BlockHandle& block, const char* stored,
 }
 
 absl::Status BlockFile::Decode(const BlockHandle& block, const char* stored,
-                               const CallLimits* limits, Ref<Block>* owner) {
+                               const CallLimits* limits, BlockMemory* memory, Ref<Block>* owner) {
   uint64_t size;
   BT_RETURN_IF_ERROR(DecodedSize(block, stored, &size));
-  BlockMemory::Buffer buffer = memory_.Allocate(size);
+  BlockMemory::Buffer buffer = AllocateIn(memory, size);
   if (buffer == nullptr) return NoMemoryFor(block, size);
   BT_RETURN_IF_ERROR(DecodeTo(block, stored, limits, buffer.get(), size));
   *owner = MakeRef<Block>(std::move(buffer), size, size);
@@ -99,7 +100,7 @@ absl::Status BlockFile::ReadStored(const BlockHandle& block, const CallLimits* l
 }
 
 absl::Status BlockFile::Read(const BlockHandle& block, const CallLimits* limits,
-                             Ref<Block>* owner) {
+                             BlockMemory* memory, Ref<Block>* owner) {
   const size_t size = StoredSize(block);
   BlockMemory::Buffer own;
   char* stored;
@@ -111,7 +112,7 @@ absl::Status BlockFile::Read(const BlockHandle& block, const CallLimits* limits,
     if (buffer->size() < size) buffer->resize(size);
     stored = buffer->data();
   } else {
-    own = memory_.Allocate(size);
+    own = AllocateIn(memory, size);
     if (own == nullptr) return NoMemoryFor(block, size);
     stored = own.get();
   }
@@ -120,7 +121,7 @@ absl::Status BlockFile::Read(const BlockHandle& block, const CallLimits* limits,
     BT_RETURN_IF_ERROR(ReadBytes(block, limits, stored));
   }
   BT_RETURN_IF_ERROR(Verify(block, stored));
-  if (own == nullptr || !IsRaw(block, stored)) return Decode(block, stored, limits, owner);
+  if (own == nullptr || !IsRaw(block, stored)) return Decode(block, stored, limits, memory, owner);
   *owner = MakeRef<Block>(std::move(own), size - kBlockTrailerSize, size);
   return absl::OkStatus();
 }
@@ -131,7 +132,7 @@ absl::Status BlockFile::ReadUncached(const BlockHandle& block, const CallLimits*
   const size_t size = StoredSize(block);
   *owner = {};
   if (size > kMostForThread) {
-    BT_RETURN_IF_ERROR(Read(block, limits, owner));
+    BT_RETURN_IF_ERROR(Read(block, limits, nullptr, owner));
     *bytes = (*owner)->data();
     return absl::OkStatus();
   }
@@ -145,7 +146,7 @@ absl::Status BlockFile::ReadUncached(const BlockHandle& block, const CallLimits*
   BT_RETURN_IF_ERROR(Verify(block, stored));
   *bytes = {stored, block.size};
   if (IsRaw(block, stored)) return absl::OkStatus();
-  BT_RETURN_IF_ERROR(Decode(block, stored, limits, owner));
+  BT_RETURN_IF_ERROR(Decode(block, stored, limits, nullptr, owner));
   *bytes = (*owner)->data();
   return absl::OkStatus();
 }
@@ -175,7 +176,7 @@ absl::Status BlockFile::ReadWindow(const BlockHandle& first, const BlockHandle& 
 
 absl::Status BlockFile::Copy(const BlockHandle& block, std::string_view bytes,
                              Ref<Block>* owner) const {
-  BlockMemory::Buffer memory = memory_.Allocate(bytes.size());
+  auto memory = TryAllocate(bytes.size());
   if (memory == nullptr) return NoMemoryFor(block, bytes.size());
   bytes.copy(memory.get(), bytes.size());
   *owner = MakeRef<Block>(std::move(memory), bytes.size(), bytes.size());

@@ -30,6 +30,7 @@
 #include "blocks/file_dictionary.h"
 #include "blocks/stored_block.h"
 #include "cache/block.h"
+#include "cache/block_memory.h"
 
 namespace bigtable {
 
@@ -67,14 +68,16 @@ class BlockFile {
   // be null, end a wait for the dictionary.
   absl::Status DecodeTo(const BlockHandle& block, const char* stored, const CallLimits* limits,
                         char* to, size_t size);
-  // Decodes into new memory. Requires Verify.
+  // Decodes into new memory. Requires Verify. `memory`: for a block that is to be cached, or null,
+  // here and below.
   absl::Status Decode(const BlockHandle& block, const char* stored, const CallLimits* limits,
-                      Ref<Block>* owner);
+                      BlockMemory* memory, Ref<Block>* owner);
 
   // Reads the stored bytes of a block by position, and verifies them.
   absl::Status ReadStored(const BlockHandle& block, const CallLimits* limits, char* stored) const;
   // Reads a block by position: verified and decoded, in memory of its own. Counts as waiting.
-  absl::Status Read(const BlockHandle& block, const CallLimits* limits, Ref<Block>* owner);
+  absl::Status Read(const BlockHandle& block, const CallLimits* limits, BlockMemory* memory,
+                    Ref<Block>* owner);
   // The same by RandomAccessFile::ReadUncached. A block that was not decoded is in memory of the
   // thread until its next call, and then `*owner` is null.
   absl::Status ReadUncached(const BlockHandle& block, const CallLimits* limits,
@@ -94,7 +97,6 @@ class BlockFile {
   absl::Status ReadBytes(const BlockHandle& block, const CallLimits* limits, char* stored) const;
 
   const uint64_t id_;
-  BlockMemory& memory_;
   const BlockSource source_;
   FileDictionary dictionary_;
 };

@@ -21,9 +21,12 @@ Ref<Block> CachedBlocks::Find(const BlockHandle& block) const {
 
 void CachedBlocks::Add(const BlockHandle& block, const ReadSettings& settings,
                        const Ref<Block>& owner) {
-  if (settings.fill_cache && Shortcuts().Has(Shortcut::kBlockCache)) {
-    cache_.Insert(KeyOf(block), owner);
-  }
+  if (MemoryFor(settings) != nullptr) cache_.Insert(KeyOf(block), owner);
+}
+
+BlockMemory* CachedBlocks::MemoryFor(const ReadSettings& settings) const {
+  const bool adds = settings.fill_cache && Shortcuts().Has(Shortcut::kBlockCache);
+  return adds ? &cache_.memory() : nullptr;
 }
 
 absl::Status CachedBlocks::Read(const BlockHandle& block, const ReadSettings& settings,
@@ -35,7 +38,7 @@ absl::Status CachedBlocks::Read(const BlockHandle& block, const ReadSettings& se
     // A mapped file gets a descriptor. Without one it is read into its mapping, a block at a time,
     // and the system does not read ahead of a scan.
     file_->file().ReadsByPosition();
-    BT_RETURN_IF_ERROR(file_->Read(block, settings.limits, owner));
+    BT_RETURN_IF_ERROR(file_->Read(block, settings.limits, MemoryFor(settings), owner));
     Add(block, settings, *owner);
   }
   *bytes = (*owner)->data();

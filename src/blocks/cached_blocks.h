@@ -44,6 +44,8 @@ class CachedBlocks {
   bool Has(const BlockHandle& block) const;
   Ref<Block> Find(const BlockHandle& block) const;  // null if it is not in the cache
   void Add(const BlockHandle& block, const ReadSettings& settings, const Ref<Block>& owner);
+  // For the bytes of a block that will be added. Null: Add adds nothing.
+  BlockMemory* MemoryFor(const ReadSettings& settings) const;
 
  private:
   BlockCache::Key KeyOf(const BlockHandle& block) const { return {id_, block.offset}; }

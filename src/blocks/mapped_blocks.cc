@@ -113,7 +113,8 @@ absl::Status MappedBlocks::ReadPastCache(size_t i, const ReadSettings& settings,
     *owner = {};
     return absl::OkStatus();
   }
-  BT_RETURN_IF_ERROR(file_->Decode(handle, stored, settings.limits, owner));
+  BlockMemory* const memory = cache_ != nullptr ? cache_->MemoryFor(settings) : nullptr;
+  BT_RETURN_IF_ERROR(file_->Decode(handle, stored, settings.limits, memory, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
 }
@@ -144,9 +145,13 @@ absl::Status MappedBlocks::ReadFromWindow(size_t i, const BlockWindow& window,
     *block = {stored, handle.size};
     return absl::OkStatus();
   }
-  BT_RETURN_IF_ERROR(file_->Decode(handle, stored, limits, owner));
+  BT_RETURN_IF_ERROR(file_->Decode(handle, stored, limits, nullptr, owner));
   *block = (*owner)->data();
   return absl::OkStatus();
+}
+
+BlockMemory* MappedBlocks::MemoryFor(const ReadSettings& settings, const RowInBlock* row) const {
+  return cache_ != nullptr && row == nullptr ? cache_->MemoryFor(settings) : nullptr;
 }
 
 absl::Status MappedBlocks::ReadAside(size_t i, const ReadSettings& settings,
@@ -155,7 +160,8 @@ absl::Status MappedBlocks::ReadAside(size_t i, const ReadSettings& settings,
   if (way == BlockResidency::Way::kUncached) {
     BT_RETURN_IF_ERROR(file_->ReadUncached(index_.handle(i), settings.limits, block, owner));
   } else {
-    BT_RETURN_IF_ERROR(file_->Read(index_.handle(i), settings.limits, owner));
+    BT_RETURN_IF_ERROR(
+        file_->Read(index_.handle(i), settings.limits, MemoryFor(settings, row), owner));
     *block = (*owner)->data();
   }
   return KeepAside(i, settings, row, block, owner);
@@ -168,7 +174,8 @@ absl::Status MappedBlocks::ReadTaken(size_t i, const ReadSettings& settings, con
   *owner = {};
   *block = {stored, handle.size};
   if (!BlockFile::IsRaw(handle, stored)) {
-    BT_RETURN_IF_ERROR(file_->Decode(handle, stored, settings.limits, owner));
+    BT_RETURN_IF_ERROR(
+        file_->Decode(handle, stored, settings.limits, MemoryFor(settings, row), owner));
     *block = (*owner)->data();
   }
   return KeepAside(i, settings, row, block, owner);

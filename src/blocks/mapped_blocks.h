@@ -97,6 +97,8 @@ class MappedBlocks {
   // Block `i` of a window that was read.
   absl::Status ReadFromWindow(size_t i, const BlockWindow& window, const CallLimits* limits,
                               std::string_view* block, Ref<Block>* owner);
+  // For a block that was read past the mapping, of which no slice is kept instead.
+  BlockMemory* MemoryFor(const ReadSettings& settings, const RowInBlock* row) const;
   // Reads block `i` past the mapping.
   absl::Status ReadAside(size_t i, const ReadSettings& settings, BlockResidency::Way way,
                          RowInBlock* row, std::string_view* block, Ref<Block>* owner);

@@ -31,6 +31,14 @@ class Block : public RefCounted {
   // A view of `bytes`, which must outlive the block.
   explicit Block(std::string_view bytes) : data_(bytes) {}
 
+  // The same block in a slab with fewer free slots (BlockMemory::Denser); null if it stays.
+  Ref<Block> Denser() const {
+    BlockMemory::Buffer buffer = BlockMemory::Denser(buffer_);
+    if (buffer == nullptr) return {};
+    data_.copy(buffer.get(), data_.size());
+    return MakeRef<Block>(std::move(buffer), data_.size(), allocated_);
+  }
+
   std::string_view data() const { return data_; }
   // The memory that is freed with the block.
   size_t charge() const { return allocated_ + sizeof(Block); }

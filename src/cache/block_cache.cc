@@ -21,6 +21,8 @@ constexpr uint64_t kSmallestShard = 16 << 20;
 constexpr uint64_t kMostShards = 64;
 // The cache may use this fraction of the limit, however much the other uses take.
 constexpr uint64_t kFloorPart = 16;
+// The cache leaves up to this fraction of the limit for the unused part of its memory.
+constexpr uint64_t kPartForUnused = 8;
 // The fraction of a shard for the small queue, whose blocks were not requested again yet.
 constexpr uint64_t kSmallPart = 10;
 // There is one ghost, a part of the hash of a key that has left the small queue, for this many
@@ -206,6 +208,11 @@ class alignas(64) BlockCache::Shard {
     if (oldest->hits > 0) {
       --oldest->hits;
       main_.splice(main_.end(), main_, oldest);
+      // What stays for long must not keep slabs that have little else.
+      if (Ref<Block> denser = oldest->block->Denser()) {
+        std::swap(oldest->block, denser);
+        evicted->push_back({.block = std::move(denser)});
+      }
       return;
     }
     Evict(&main_, oldest, evicted);
@@ -248,18 +255,24 @@ size_t BlockCache::GhostsOfShard() const {
 void BlockCache::AdoptLimit() {
   for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].SetGhosts(GhostsOfShard());
   Shrink();
+  // With a lower limit the blocks that are left may be in slabs that are mostly free.
+  if (memory_.unused() <= budget_->limit() / kPartForUnused) return;
+  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].EvictDownTo(0);
+  memory_.Trim();
 }
 
 uint64_t BlockCache::capacity() const {
-  uint64_t others =
-      memory_.unused();  // not used() minus the cache's part, which may grow between the two reads
+  const uint64_t limit = budget_->limit();
+  // What was evicted may have left free slots in slabs that are not empty. To evict more for them
+  // would leave more of them.
+  uint64_t others = std::min(memory_.unused(), limit / kPartForUnused);
+  // Not used() minus the cache's part, which may grow between the two reads.
   for (const auto use :
        {MemoryBudget::Use::kMemtables, MemoryBudget::Use::kLog, MemoryBudget::Use::kSpareLog,
         MemoryBudget::Use::kIndexes, MemoryBudget::Use::kInMemoryGroups,
         MemoryBudget::Use::kWriters, MemoryBudget::Use::kReads}) {
     others += budget_->used(use);
   }
-  const uint64_t limit = budget_->limit();
   return std::max(limit / kFloorPart, limit - std::min(limit, others));
 }
 
@@ -288,6 +301,7 @@ void BlockCache::Shrink() {
   for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) {
     shards_[i].EvictDownTo(capacity_of_shard);
   }
+  memory_.Trim();
 }
 
 void BlockCache::EraseFile(uint64_t file_id) {

@@ -59,19 +59,20 @@ class BlockCache {
   // Whether Lookup would find it. Does not count as a use.
   bool Contains(const Key& key) const;
   // Adds `block`, unless its key is in the cache already or it is larger than a shard. Makes room
-  // first, so that the cache never holds more than capacity().
+  // first, so that the cache never holds more than capacity() was then.
   void Insert(const Key& key, Ref<Block> block);
   // The same, but evicts an existing block with this key, even if the new one is too large.
   void Replace(const Key& key, Ref<Block> block);
   // Evicts until the cache fits capacity(): call it after charging the budget with much.
   void Shrink();
-  // The budget's limit has changed: adjusts what depends on it, and evicts until the cache fits.
+  // The budget's limit has changed: adjusts what depends on it, and evicts until the cache and its
+  // memory fit.
   void AdoptLimit();
   // Removes all blocks of a deleted file. Cost: visits every entry.
   void EraseFile(uint64_t file_id);
 
-  // What the cache may hold now: the budget's limit minus its other uses and the unused part of
-  // memory(), and at least a sixteenth of the limit.
+  // What the cache may hold now: the budget's limit minus its other uses and, up to an eighth of
+  // the limit, the unused part of memory(); and at least a sixteenth of the limit.
   uint64_t capacity() const;
   uint64_t hits() const;
   uint64_t misses() const;

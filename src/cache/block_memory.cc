@@ -12,6 +12,7 @@
 #include "absl/base/config.h"
 #include "absl/base/macros.h"
 #include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
 
 #include "base/mutex.h"
 #include "base/try_allocate.h"
@@ -27,14 +28,18 @@ constexpr bool kUsesSlabs = true;
 #endif
 
 constexpr uint64_t kPage = 4096;
-// Slabs are small beside the limit, and a large limit does not take more of them than the system
-// can map.
+// Slabs are small beside the limit, but a large limit takes no more of them than the system can
+// map.
 constexpr uint64_t kSmallestSlab = 64 << 10;
-constexpr uint64_t kLargestSlab = 1 << 20;
+constexpr uint64_t kLargestSlab = uint64_t{1} << 30;
 constexpr uint64_t kSlabsOfLimit = 4096;
-constexpr uint64_t kFewestSlots = 8;
-constexpr uint64_t kBytesPerStripe = 16 << 20;
-constexpr uint64_t kMostStripes = 16;
+constexpr uint64_t kFewestSlots = 4;
+// Each stripe has slabs for each size. So there are few.
+constexpr uint64_t kBytesPerStripe = 64 << 20;
+constexpr uint64_t kMostStripes = 4;
+// All stripes together keep this fraction of the limit in empty slabs: a new one costs a page fault
+// for each page.
+constexpr uint64_t kPartForEmpty = 64;
 // By so much the free slots of a stripe may differ from what is charged.
 constexpr int64_t kStep = 16 << 10;
 
@@ -79,7 +84,10 @@ class BlockMemory::Slab {
     if (slab == nullptr) ::munmap(memory, bytes);
     return std::unique_ptr<Slab>(slab);
   }
-  ~Slab() { ::munmap(memory_, bytes_); }
+  ~Slab() {
+    // A process has a limit for its mappings, at which it cannot divide one.
+    if (::munmap(memory_, bytes_) != 0) ::madvise(memory_, bytes_, MADV_DONTNEED);
+  }
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
 
@@ -89,6 +97,8 @@ class BlockMemory::Slab {
   Stripe* stripe() const { return stripe_; }
   bool is_full() const { return used_ == slots_; }
   bool is_empty() const { return used_ == 0; }
+  bool is_mostly_free() const { return used_ <= slots_ / 2; }
+  bool is_fuller_than(const Slab& other) const { return used_ > other.used_; }
 
   char* Take() {
     ABSL_ASSERT(!is_full() && "there is a free slot");
@@ -106,9 +116,13 @@ class BlockMemory::Slab {
     free_ = slot;
   }
 
-  // Of the stripe's list.
-  Slab* before = nullptr;
-  Slab* after = nullptr;
+  // Of the stripe's lists: of slabs with room for the size, and of empty ones.
+  struct Hook {
+    Slab* before = nullptr;
+    Slab* after = nullptr;
+  };
+  Hook with_room;
+  Hook empty;
 
  private:
   Slab(std::shared_ptr<Shared> shared, Stripe* stripe, SlotSize slot, char* memory, uint64_t slots,
@@ -131,46 +145,85 @@ class BlockMemory::Slab {
   char* free_ = nullptr;  // the first of the others; each begins with the address of the next
 };
 
+// A list of slabs, linked by one of their hooks.
+template <auto kHook>
+class BlockMemory::SlabList {
+ public:
+  Slab* first() const { return first_; }
+  void PushFront(Slab* slab) {
+    slab->*kHook = {.after = first_};
+    (first_ != nullptr ? (first_->*kHook).before : last_) = slab;
+    first_ = slab;
+  }
+  void PushBack(Slab* slab) {
+    slab->*kHook = {.before = last_};
+    (last_ != nullptr ? (last_->*kHook).after : first_) = slab;
+    last_ = slab;
+  }
+  void Remove(Slab* slab) {
+    const Slab::Hook hook = slab->*kHook;
+    (hook.before != nullptr ? (hook.before->*kHook).after : first_) = hook.after;
+    (hook.after != nullptr ? (hook.after->*kHook).before : last_) = hook.before;
+  }
+
+ private:
+  Slab* first_ = nullptr;
+  Slab* last_ = nullptr;
+};
+
 struct alignas(64) BlockMemory::Stripe {
-  // Puts a slab with a free slot into the list for its size.
-  void Add(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    Slab*& first = with_room[slab->index()];
-    slab->before = nullptr;
-    slab->after = first;
-    if (first != nullptr) first->before = slab;
-    first = slab;
-  }
-  void Remove(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    Slab*& first = with_room[slab->index()];
-    (slab->before != nullptr ? slab->before->after : first) = slab->after;
-    if (slab->after != nullptr) slab->after->before = slab->before;
-  }
+  using Slabs = absl::InlinedVector<std::unique_ptr<Slab>, 1>;
+
   // A slot of this size, or null.
   char* Take(size_t index, Slab** of) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    if (with_room[index] == nullptr && empty != nullptr && empty->index() == index) {
-      Add(empty.release());
-    }
-    Slab* const slab = with_room[index];
+    Slab* const slab = with_room[index].first();
     if (slab == nullptr) return nullptr;
+    if (slab->is_empty()) NoLongerEmpty(slab);
     char* const slot = slab->Take();
-    if (slab->is_full()) Remove(slab);
+    if (slab->is_full()) with_room[index].Remove(slab);
     free_bytes -= static_cast<int64_t>(slab->slot_bytes());
     *of = slab;
     return slot;
   }
-  // Returns a slab that is not needed any more, or null.
-  std::unique_ptr<Slab> Put(Slab* slab, char* slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    if (slab->is_full()) Add(slab);
+  // Returns the slabs that it does not keep any more.
+  Slabs Put(Slab* slab, char* slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    if (slab->is_full()) with_room[slab->index()].PushFront(slab);
     slab->Put(slot);
     free_bytes += static_cast<int64_t>(slab->slot_bytes());
-    if (!slab->is_empty()) return nullptr;
-    Remove(slab);
-    std::unique_ptr<Slab> emptied(slab);
-    if (budget != nullptr) std::swap(emptied, empty);
-    if (emptied != nullptr) Count(-static_cast<int64_t>(emptied->bytes()));
-    return emptied;
+    if (slab->is_mostly_free()) {
+      // Slots are taken from others first, so that it becomes empty.
+      with_room[slab->index()].Remove(slab);
+      with_room[slab->index()].PushBack(slab);
+    }
+    if (!slab->is_empty()) return {};
+    empty.PushBack(slab);
+    empty_bytes += slab->bytes();
+    return DropEmpty(most_empty);
   }
-  // A slab is new, or goes.
+  // The oldest empty slabs, until the others have no more than so many bytes.
+  Slabs DropEmpty(uint64_t most) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    Slabs dropped;
+    while (empty_bytes > most) {
+      Slab* const slab = empty.first();
+      NoLongerEmpty(slab);
+      with_room[slab->index()].Remove(slab);
+      Count(-static_cast<int64_t>(slab->bytes()));
+      dropped.emplace_back(slab);
+    }
+    return dropped;
+  }
+  void NoLongerEmpty(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    empty.Remove(slab);
+    empty_bytes -= slab->bytes();
+  }
+  // A slab that was made.
+  void Add(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    Count(static_cast<int64_t>(slab->bytes()));
+    with_room[slab->index()].PushFront(slab);
+    empty.PushBack(slab);
+    empty_bytes += slab->bytes();
+  }
+  // A slab comes, or goes.
   void Count(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     slab_bytes += bytes;
     free_bytes += bytes;
@@ -178,8 +231,12 @@ struct alignas(64) BlockMemory::Stripe {
   void Charge() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   Mutex mutex;
-  std::array<Slab*, kSizes> with_room ABSL_GUARDED_BY(mutex) = {};
-  std::unique_ptr<Slab> empty ABSL_GUARDED_BY(mutex);
+  // Those that have room, by the size of their slots; the empty ones are also in `empty`, the
+  // oldest first.
+  std::array<SlabList<&Slab::with_room>, kSizes> with_room ABSL_GUARDED_BY(mutex);
+  SlabList<&Slab::empty> empty ABSL_GUARDED_BY(mutex);
+  uint64_t empty_bytes ABSL_GUARDED_BY(mutex) = 0;
+  uint64_t most_empty ABSL_GUARDED_BY(mutex) = 0;
   int64_t free_bytes ABSL_GUARDED_BY(mutex) = 0;
   int64_t slab_bytes ABSL_GUARDED_BY(mutex) = 0;
   int64_t charged ABSL_GUARDED_BY(mutex) = 0;             // of free_bytes
@@ -194,6 +251,7 @@ struct BlockMemory::Shared {
         stripes(std::make_unique<Stripe[]>(stripe_count)) {
     for (uint64_t i = 0; i < stripe_count; ++i) {
       MutexLock lock(&stripes[i].mutex);
+      stripes[i].most_empty = budget->limit() / kPartForEmpty / stripe_count;
       stripes[i].budget = budget;
       stripes[i].all_charged = &charged;
     }
@@ -218,10 +276,10 @@ BlockMemory::BlockMemory(MemoryBudget* budget) : shared_(std::make_shared<Shared
 BlockMemory::~BlockMemory() {
   for (uint64_t i = 0; i < shared_->stripe_count; ++i) {
     Stripe& stripe = shared_->stripes[i];
-    std::unique_ptr<Slab> empty;
+    Stripe::Slabs dropped;  // go back to the system after the lock is released
     MutexLock lock(&stripe.mutex);
-    empty.swap(stripe.empty);
-    if (empty != nullptr) stripe.Count(-static_cast<int64_t>(empty->bytes()));
+    stripe.most_empty = 0;
+    dropped = stripe.DropEmpty(0);
     BudgetAccess::Charge(*stripe.budget, MemoryBudget::Use::kBlockCache, -stripe.charged);
     stripe.charged = 0;
     stripe.budget = nullptr;
@@ -231,10 +289,9 @@ BlockMemory::~BlockMemory() {
 void BlockMemory::Trim() {
   for (uint64_t i = 0; i < shared_->stripe_count; ++i) {
     Stripe& stripe = shared_->stripes[i];
-    std::unique_ptr<Slab> empty;
+    Stripe::Slabs dropped;  // as above
     MutexLock lock(&stripe.mutex);
-    empty.swap(stripe.empty);
-    if (empty != nullptr) stripe.Count(-static_cast<int64_t>(empty->bytes()));
+    dropped = stripe.DropEmpty(0);
     stripe.Charge();
   }
 }
@@ -255,7 +312,6 @@ BlockMemory::Buffer BlockMemory::Allocate(uint64_t size) {
   std::unique_ptr<Slab> made = Slab::Make(shared_, &stripe, slot, shared_->smallest_slab);
   if (made == nullptr) return Buffer(TryAllocate(size).release(), Return{});
   MutexLock lock(&stripe.mutex);
-  stripe.Count(static_cast<int64_t>(made->bytes()));
   stripe.Add(made.release());
   char* const bytes = stripe.Take(slot.index, &of);
   stripe.Charge();
@@ -267,10 +323,25 @@ void BlockMemory::Return::operator()(char* bytes) const {
     delete[] bytes;
     return;
   }
-  std::unique_ptr<Slab> emptied;  // goes back to the system after the lock is released
-  MutexLock lock(&slab->stripe()->mutex);
-  emptied = slab->stripe()->Put(slab, bytes);
-  slab->stripe()->Charge();
+  Stripe* const stripe = slab->stripe();
+  Stripe::Slabs dropped;  // as above; the last one may have the last reference to the stripe
+  MutexLock lock(&stripe->mutex);
+  dropped = stripe->Put(slab, bytes);
+  stripe->Charge();
+}
+
+BlockMemory::Buffer BlockMemory::Denser(const Buffer& buffer) {
+  Slab* const slab = buffer.get_deleter().slab;
+  if (slab == nullptr) return nullptr;
+  Stripe& stripe = *slab->stripe();
+  MutexLock lock(&stripe.mutex);
+  if (!slab->is_mostly_free()) return nullptr;
+  const Slab* const other = stripe.with_room[slab->index()].first();
+  if (!other->is_fuller_than(*slab)) return nullptr;
+  Slab* of = nullptr;
+  char* const bytes = stripe.Take(slab->index(), &of);
+  stripe.Charge();
+  return Buffer(bytes, Return{of});
 }
 
 uint64_t BlockMemory::TakenFor(const Buffer& buffer, uint64_t size) {

@@ -1,17 +1,19 @@
-// The memory of blocks that may be cached: slots in slabs, each of which has slots of one size.
+// The memory of blocks in the cache: slots in slabs, each of which has slots of one size.
 //
 // Not that of malloc, which keeps what is freed for the threads that had allocated it. Rows and
 // blocks are read by one thread after another and stay in the cache for long, so that it kept up to
 // 1.6 times the memory budget. Here all threads share the slabs.
 //
-//   stripes      a thread takes slots from one after the other, so that threads rarely wait
+//   stripes      few; a thread takes slots from one after the other, so that threads rarely wait
 //     slabs      by the size of their slots, in steps of a sixteenth
 //       slots
 //
 // Invariants:
 // * A slot is with one buffer, or is free. A slab with a free slot is in the list of its stripe for
-//   its size, or is the empty one that the stripe keeps.
-// * Other slabs go back to the system when their last buffer does.
+//   its size.
+// * Of slabs without buffers some are kept, and the others go back to the system. What the cache
+//   has given up stays in slabs that other blocks use, until the cache grows again or moves these
+//   (Denser).
 // * The budget is charged with the free slots, more or less by up to kStep for a stripe that has
 //   any. Those with buffers are charged by whoever keeps the blocks.
 // * A buffer may outlive this object, and then returns its slot all the same.
@@ -48,8 +50,11 @@ class BlockMemory {
   BlockMemory(const BlockMemory&) = delete;
   BlockMemory& operator=(const BlockMemory&) = delete;
 
-  // Uninitialised bytes; null if there is no memory for them.
+  // Uninitialised bytes, for a block that is to be cached; null if there is no memory for them.
   Buffer Allocate(uint64_t size);
+  // A slot of the same size in a slab with fewer free slots, for a buffer whose slab is mostly
+  // free. Null: it is not, or there is none. Asks the system for nothing.
+  static Buffer Denser(const Buffer& buffer);
   // What is taken for a buffer that was allocated for `size` bytes.
   static uint64_t TakenFor(const Buffer& buffer, uint64_t size);
 
@@ -64,6 +69,8 @@ class BlockMemory {
  private:
   struct SlotSize;
   struct Stripe;
+  template <auto kHook>
+  class SlabList;
   struct Shared;
 
   static SlotSize SlotFor(uint64_t size);

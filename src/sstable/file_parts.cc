@@ -18,7 +18,7 @@ absl::Status FileParts::ReadIndex(size_t i, const ReadSettings& settings,
   if (*part) return absl::OkStatus();
   const IndexRoot::Part place = root_[i];
   Ref<Block> bytes;
-  BT_RETURN_IF_ERROR(blocks_.file()->Read(place.handle, settings.limits, &bytes));
+  BT_RETURN_IF_ERROR(blocks_.file()->Read(place.handle, settings.limits, nullptr, &bytes));
   auto index = BlockIndex::LoadPart(bytes->data(), place.data_begin, place.data_end);
   if (index.ok() && index->size() != place.blocks) {
     index =

@@ -22,7 +22,7 @@ class BlockFileTest : public BlockFileFixture {
  protected:
   absl::Status Read(size_t i) {
     Ref<Block> owner;
-    BT_RETURN_IF_ERROR(file_->Read(At(i), nullptr, &owner));
+    BT_RETURN_IF_ERROR(file_->Read(At(i), nullptr, nullptr, &owner));
     content_ = owner->data();
     return absl::OkStatus();
   }
@@ -55,8 +55,8 @@ TEST_F(BlockFileTest, ABlockHasMemoryOfItsOwn) {
   Open();
   Ref<Block> first;
   Ref<Block> second;
-  ASSERT_OK(file_->Read(At(0), nullptr, &first));
-  ASSERT_OK(file_->Read(At(1), nullptr, &second));
+  ASSERT_OK(file_->Read(At(0), nullptr, nullptr, &first));
+  ASSERT_OK(file_->Read(At(1), nullptr, nullptr, &second));
   EXPECT_EQ(first->data(), Content(0)) << "not the thread's buffer";
   EXPECT_EQ(second->data(), Content(1));
   EXPECT_GE(first->charge(), first->data().size());

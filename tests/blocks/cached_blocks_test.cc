@@ -116,7 +116,7 @@ TEST_F(CachedBlocksTest, ItsBlocksLeaveTheCacheWithItAndThoseOfOthersStay) {
 TEST_F(CachedBlocksTest, ABlockThatWasReadInAnotherWayIsFoundAfterItWasAdded) {
   AddBlocks(2, Compression::kZstd);
   Open();
-  ASSERT_OK(file_->Decode(At(1), Stored(1), nullptr, &owner_));
+  ASSERT_OK(file_->Decode(At(1), Stored(1), nullptr, nullptr, &owner_));
   blocks_->Add(At(1), {.fill_cache = false}, owner_);
   EXPECT_FALSE(blocks_->Find(At(1)));
   blocks_->Add(At(1), {}, owner_);

@@ -242,6 +242,67 @@ TEST(BlockCacheTest, UsesWhatOtherUsesLeaveAndShrinks) {
   EXPECT_GT(budget.used(Use::kBlockCache), 0u);
 }
 
+// With blocks in the memory of the cache, of which some are used again and again.
+class BlockCacheMemoryTest : public testing::Test {
+ protected:
+  void Insert(int count, uint64_t smallest, uint64_t largest) {
+    for (int i = 0; i < count; ++i) {
+      const size_t size = smallest + random_.Below(largest - smallest + 1);
+      const uint64_t offset = random_.Below(1 + random_.Below(100'000));
+      if (cache_.Lookup({1, offset})) continue;
+      cache_.Insert({1, offset}, MakeRef<Block>(cache_.memory().Allocate(size), size, size));
+    }
+  }
+  uint64_t cached() const {
+    return budget_.used(Use::kBlockCache) - BudgetAccess::Memory(budget_).unused();
+  }
+  // Of blocks and free slots. Without slabs: of blocks.
+  uint64_t taken() const { return budget_.used(Use::kBlockCache); }
+
+  Random random_{1};
+  mutable MemoryBudget budget_{64 << 20};
+  BlockCache& cache_ = BudgetAccess::Cache(budget_);
+};
+
+TEST_F(BlockCacheMemoryTest, BlocksOfOtherSizesHaveMostOfIt) {
+  Insert(50'000, 16 << 10, 19 << 10);
+  EXPECT_GT(cached(), budget_.limit() * 85 / 100);
+  EXPECT_LE(taken(), budget_.limit() * 105 / 100);
+  // Until all blocks of the other sizes have left, some of their slabs stay.
+  Insert(100'000, 1000, 1100);
+  EXPECT_GT(cached(), budget_.limit() * 85 / 100);
+  EXPECT_LE(taken(), budget_.limit() * 140 / 100);
+  Insert(300'000, 1000, 1100);
+  EXPECT_GT(cached(), budget_.limit() * 85 / 100);
+  EXPECT_LE(taken(), budget_.limit() * 105 / 100);
+}
+
+// Memtables grow and are flushed.
+TEST_F(BlockCacheMemoryTest, GivesUpNoMoreThanOthersNeed) {
+  Insert(150'000, 1000, 1100);
+  for (int flush = 0; flush < 3; ++flush) {
+    for (int step = 1; step <= 10; ++step) {
+      BudgetAccess::Charge(budget_, Use::kMemtables, 1 << 20);
+      Insert(1000, 1000, 1100);
+      EXPECT_GT(cached(), budget_.limit() * 7 / 8 - (uint64_t{11} << 20));
+      EXPECT_LE(budget_.used(), budget_.limit() * 5 / 4);
+    }
+    BudgetAccess::Charge(budget_, Use::kMemtables, -(10 << 20));
+    Insert(30'000, 1000, 1100);
+    EXPECT_GT(cached(), budget_.limit() * 85 / 100);
+    EXPECT_LE(budget_.used(), budget_.limit() * 105 / 100);
+  }
+}
+
+TEST_F(BlockCacheMemoryTest, ALowerLimitHoldsForItsMemory) {
+  Insert(150'000, 1000, 1100);
+  ASSERT_OK(budget_.SetLimit(16 << 20));
+  EXPECT_LE(BudgetAccess::Memory(budget_).slabs(), uint64_t{17} << 20);
+  EXPECT_LE(taken(), uint64_t{17} << 20);
+  Insert(150'000, 1000, 1100);
+  EXPECT_GT(cached(), uint64_t{13} << 20);
+}
+
 TEST(BlockCacheTest, FollowsAChangeOfTheLimit) {
   MemoryBudget budget(64 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
