@@ -174,12 +174,12 @@ absl::Status BlockFile::ReadWindow(const BlockHandle& first, const BlockHandle& 
   return absl::OkStatus();
 }
 
-absl::Status BlockFile::Copy(const BlockHandle& block, std::string_view bytes,
+absl::Status BlockFile::Copy(const BlockHandle& block, std::string_view bytes, BlockMemory* memory,
                              Ref<Block>* owner) const {
-  auto memory = TryAllocate(bytes.size());
-  if (memory == nullptr) return NoMemoryFor(block, bytes.size());
-  bytes.copy(memory.get(), bytes.size());
-  *owner = MakeRef<Block>(std::move(memory), bytes.size(), bytes.size());
+  BlockMemory::Buffer copy = AllocateIn(memory, bytes.size());
+  if (copy == nullptr) return NoMemoryFor(block, bytes.size());
+  bytes.copy(copy.get(), bytes.size());
+  *owner = MakeRef<Block>(std::move(copy), bytes.size(), bytes.size());
   return absl::OkStatus();
 }
 

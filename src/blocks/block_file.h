@@ -88,7 +88,8 @@ class BlockFile {
   absl::Status ReadWindow(const BlockHandle& first, const BlockHandle& last,
                           BlockWindow* window) const;
   // Copies the bytes of a block, which was read, into memory of its own.
-  absl::Status Copy(const BlockHandle& block, std::string_view bytes, Ref<Block>* owner) const;
+  absl::Status Copy(const BlockHandle& block, std::string_view bytes, BlockMemory* memory,
+                    Ref<Block>* owner) const;
 
   absl::Status Damaged(const BlockHandle& block, std::string_view what) const;
   absl::Status NoMemoryFor(const BlockHandle& block, uint64_t size) const;

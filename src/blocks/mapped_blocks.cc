@@ -187,9 +187,15 @@ absl::Status MappedBlocks::KeepAside(size_t i, const ReadSettings& settings, Row
     if (Ref<Block> slice = cold_rows_.Add(row->prefix, settings, *block)) {
       *owner = std::move(slice);
       row->is_slice = true;
+      *block = (*owner)->data();
+      return absl::OkStatus();
     }
   }
-  if (!*owner) BT_RETURN_IF_ERROR(file_->Copy(index_.handle(i), *block, owner));
+  // Without a slice the block is cached, if it was compressed.
+  BlockMemory* const memory = cache_ != nullptr ? cache_->MemoryFor(settings) : nullptr;
+  if (!*owner || (row != nullptr && memory != nullptr)) {
+    BT_RETURN_IF_ERROR(file_->Copy(index_.handle(i), *block, memory, owner));
+  }
   *block = (*owner)->data();
   return absl::OkStatus();
 }

@@ -181,7 +181,7 @@ class alignas(64) BlockCache::Shard {
       if (main_.empty() || (!small_.empty() && small_bytes_ > capacity / kSmallPart)) {
         TakeFromSmall(evicted);
       } else {
-        TakeFromMain(evicted);
+        TakeFromMain(bytes > 0, evicted);
       }
     }
   }
@@ -202,14 +202,14 @@ class alignas(64) BlockCache::Shard {
   }
 
   // Moves the oldest entry of the main queue to its end, once for each hit, and then evicts it.
-  void TakeFromMain(List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  void TakeFromMain(bool others_stay, List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     ABSL_ASSERT(!main_.empty() && "the queue whose bytes are too many has an entry");
     const auto oldest = main_.begin();
     if (oldest->hits > 0) {
       --oldest->hits;
       main_.splice(main_.end(), main_, oldest);
       // What stays for long must not keep slabs that have little else.
-      if (Ref<Block> denser = oldest->block->Denser()) {
+      if (Ref<Block> denser = others_stay ? oldest->block->Denser() : Ref<Block>()) {
         std::swap(oldest->block, denser);
         evicted->push_back({.block = std::move(denser)});
       }
@@ -252,13 +252,21 @@ size_t BlockCache::GhostsOfShard() const {
   return std::max<size_t>((budget_->limit() >> shard_bits_) / kBytesPerGhost, 1);
 }
 
-void BlockCache::AdoptLimit() {
+void BlockCache::AdoptLimit(bool is_lower) {
   for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].SetGhosts(GhostsOfShard());
+  memory_.AdoptLimit(budget_->limit());
   Shrink();
-  // With a lower limit the blocks that are left may be in slabs that are mostly free.
-  if (memory_.unused() <= budget_->limit() / kPartForUnused) return;
-  for (size_t i = 0; i < size_t{1} << shard_bits_; ++i) shards_[i].EvictDownTo(0);
-  memory_.Trim();
+  if (!is_lower) return;
+  // The blocks that are left may be in slabs that are mostly free.
+  for (size_t i = 0; i < size_t{1} << shard_bits_ && !MemoryFits(); ++i) {
+    shards_[i].EvictDownTo(0);
+    memory_.Trim();
+  }
+}
+
+bool BlockCache::MemoryFits() const {
+  const uint64_t limit = budget_->limit();
+  return memory_.unused() <= limit / kPartForUnused || budget_->used() <= limit;
 }
 
 uint64_t BlockCache::capacity() const {

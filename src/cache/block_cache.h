@@ -65,9 +65,9 @@ class BlockCache {
   void Replace(const Key& key, Ref<Block> block);
   // Evicts until the cache fits capacity(): call it after charging the budget with much.
   void Shrink();
-  // The budget's limit has changed: adjusts what depends on it, and evicts until the cache and its
-  // memory fit.
-  void AdoptLimit();
+  // The budget's limit has changed: adjusts what depends on it, and evicts until the cache fits,
+  // and if the limit is lower, its memory too.
+  void AdoptLimit(bool is_lower);
   // Removes all blocks of a deleted file. Cost: visits every entry.
   void EraseFile(uint64_t file_id);
 
@@ -82,6 +82,7 @@ class BlockCache {
 
   Shard& ShardOf(size_t hash) const;
   size_t GhostsOfShard() const;
+  bool MemoryFits() const;
 
   MemoryBudget* const budget_;
   BlockMemory memory_;

@@ -31,9 +31,10 @@ constexpr uint64_t kPage = 4096;
 // Slabs are small beside the limit, but a large limit takes no more of them than the system can
 // map.
 constexpr uint64_t kSmallestSlab = 64 << 10;
-constexpr uint64_t kLargestSlab = uint64_t{1} << 30;
 constexpr uint64_t kSlabsOfLimit = 4096;
 constexpr uint64_t kFewestSlots = 4;
+// A small limit has room for few slabs that are partly free, as there may be one for each size.
+constexpr uint64_t kSlotsOfLimit = 256;
 // Each stripe has slabs for each size. So there are few.
 constexpr uint64_t kBytesPerStripe = 64 << 20;
 constexpr uint64_t kMostStripes = 4;
@@ -48,10 +49,6 @@ constexpr int kSmallestStep = 4;
 constexpr uint64_t kStepsOfDouble = 16;
 constexpr size_t kSizes =
     kStepsOfDouble * (std::bit_width(BlockMemory::kLargestSlot) - 1 - 2 * kSmallestStep + 1) + 1;
-
-uint64_t StripesOf(const MemoryBudget& budget) {
-  return std::clamp<uint64_t>(budget.limit() / kBytesPerStripe, 1, kMostStripes);
-}
 
 }  // namespace
 
@@ -116,13 +113,9 @@ class BlockMemory::Slab {
     free_ = slot;
   }
 
-  // Of the stripe's lists: of slabs with room for the size, and of empty ones.
-  struct Hook {
-    Slab* before = nullptr;
-    Slab* after = nullptr;
-  };
-  Hook with_room;
-  Hook empty;
+  // In the list of its stripe.
+  Slab* before = nullptr;
+  Slab* after = nullptr;
 
  private:
   Slab(std::shared_ptr<Shared> shared, Stripe* stripe, SlotSize slot, char* memory, uint64_t slots,
@@ -145,25 +138,30 @@ class BlockMemory::Slab {
   char* free_ = nullptr;  // the first of the others; each begins with the address of the next
 };
 
-// A list of slabs, linked by one of their hooks.
-template <auto kHook>
 class BlockMemory::SlabList {
  public:
   Slab* first() const { return first_; }
+  // The first with slots of this size, or null.
+  Slab* Find(size_t index) const {
+    Slab* slab = first_;
+    while (slab != nullptr && slab->index() != index) slab = slab->after;
+    return slab;
+  }
   void PushFront(Slab* slab) {
-    slab->*kHook = {.after = first_};
-    (first_ != nullptr ? (first_->*kHook).before : last_) = slab;
+    slab->before = nullptr;
+    slab->after = first_;
+    (first_ != nullptr ? first_->before : last_) = slab;
     first_ = slab;
   }
   void PushBack(Slab* slab) {
-    slab->*kHook = {.before = last_};
-    (last_ != nullptr ? (last_->*kHook).after : first_) = slab;
+    slab->before = last_;
+    slab->after = nullptr;
+    (last_ != nullptr ? last_->after : first_) = slab;
     last_ = slab;
   }
   void Remove(Slab* slab) {
-    const Slab::Hook hook = slab->*kHook;
-    (hook.before != nullptr ? (hook.before->*kHook).after : first_) = hook.after;
-    (hook.after != nullptr ? (hook.after->*kHook).before : last_) = hook.before;
+    (slab->before != nullptr ? slab->before->after : first_) = slab->after;
+    (slab->after != nullptr ? slab->after->before : last_) = slab->before;
   }
 
  private:
@@ -176,9 +174,13 @@ struct alignas(64) BlockMemory::Stripe {
 
   // A slot of this size, or null.
   char* Take(size_t index, Slab** of) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    Slab* const slab = with_room[index].first();
-    if (slab == nullptr) return nullptr;
-    if (slab->is_empty()) NoLongerEmpty(slab);
+    Slab* slab = with_room[index].first();
+    if (slab == nullptr) {
+      slab = empty.Find(index);
+      if (slab == nullptr) return nullptr;
+      RemoveEmpty(slab);
+      with_room[index].PushFront(slab);
+    }
     char* const slot = slab->Take();
     if (slab->is_full()) with_room[index].Remove(slab);
     free_bytes -= static_cast<int64_t>(slab->slot_bytes());
@@ -187,41 +189,36 @@ struct alignas(64) BlockMemory::Stripe {
   }
   // Returns the slabs that it does not keep any more.
   Slabs Put(Slab* slab, char* slot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    if (slab->is_full()) with_room[slab->index()].PushFront(slab);
+    SlabList& same_size = with_room[slab->index()];
+    if (!slab->is_full()) same_size.Remove(slab);
     slab->Put(slot);
     free_bytes += static_cast<int64_t>(slab->slot_bytes());
-    if (slab->is_mostly_free()) {
-      // Slots are taken from others first, so that it becomes empty.
-      with_room[slab->index()].Remove(slab);
-      with_room[slab->index()].PushBack(slab);
+    if (slab->is_empty()) {
+      AddEmpty(slab);
+      return DropEmpty(most_empty);
     }
-    if (!slab->is_empty()) return {};
-    empty.PushBack(slab);
-    empty_bytes += slab->bytes();
-    return DropEmpty(most_empty);
+    // Slots are taken from others first if it is mostly free, so that it becomes empty.
+    slab->is_mostly_free() ? same_size.PushBack(slab) : same_size.PushFront(slab);
+    return {};
   }
   // The oldest empty slabs, until the others have no more than so many bytes.
   Slabs DropEmpty(uint64_t most) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     Slabs dropped;
     while (empty_bytes > most) {
       Slab* const slab = empty.first();
-      NoLongerEmpty(slab);
-      with_room[slab->index()].Remove(slab);
+      RemoveEmpty(slab);
       Count(-static_cast<int64_t>(slab->bytes()));
       dropped.emplace_back(slab);
     }
     return dropped;
   }
-  void NoLongerEmpty(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    empty.Remove(slab);
-    empty_bytes -= slab->bytes();
-  }
-  // A slab that was made.
-  void Add(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    Count(static_cast<int64_t>(slab->bytes()));
-    with_room[slab->index()].PushFront(slab);
+  void AddEmpty(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     empty.PushBack(slab);
     empty_bytes += slab->bytes();
+  }
+  void RemoveEmpty(Slab* slab) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    empty.Remove(slab);
+    empty_bytes -= slab->bytes();
   }
   // A slab comes, or goes.
   void Count(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -231,10 +228,9 @@ struct alignas(64) BlockMemory::Stripe {
   void Charge() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
   Mutex mutex;
-  // Those that have room, by the size of their slots; the empty ones are also in `empty`, the
-  // oldest first.
-  std::array<SlabList<&Slab::with_room>, kSizes> with_room ABSL_GUARDED_BY(mutex);
-  SlabList<&Slab::empty> empty ABSL_GUARDED_BY(mutex);
+  // Those with buffers and room, by the size of their slots; and the empty ones, the oldest first.
+  std::array<SlabList, kSizes> with_room ABSL_GUARDED_BY(mutex);
+  SlabList empty ABSL_GUARDED_BY(mutex);
   uint64_t empty_bytes ABSL_GUARDED_BY(mutex) = 0;
   uint64_t most_empty ABSL_GUARDED_BY(mutex) = 0;
   int64_t free_bytes ABSL_GUARDED_BY(mutex) = 0;
@@ -245,22 +241,31 @@ struct alignas(64) BlockMemory::Stripe {
 };
 
 struct BlockMemory::Shared {
-  explicit Shared(MemoryBudget* budget)
-      : smallest_slab(std::clamp(budget->limit() / kSlabsOfLimit, kSmallestSlab, kLargestSlab)),
-        stripe_count(StripesOf(*budget)),
-        stripes(std::make_unique<Stripe[]>(stripe_count)) {
-    for (uint64_t i = 0; i < stripe_count; ++i) {
-      MutexLock lock(&stripes[i].mutex);
-      stripes[i].most_empty = budget->limit() / kPartForEmpty / stripe_count;
-      stripes[i].budget = budget;
-      stripes[i].all_charged = &charged;
+  explicit Shared(MemoryBudget* budget) {
+    for (Stripe& stripe : stripes) {
+      MutexLock lock(&stripe.mutex);
+      stripe.budget = budget;
+      stripe.all_charged = &charged;
+    }
+    AdoptLimit(budget->limit());
+  }
+  void AdoptLimit(uint64_t limit) {
+    const uint64_t count = std::clamp<uint64_t>(limit / kBytesPerStripe, 1, kMostStripes);
+    stripes_in_use.store(count, std::memory_order_relaxed);
+    smallest_slab.store(std::max(limit / kSlabsOfLimit, kSmallestSlab), std::memory_order_relaxed);
+    largest_slot.store(std::min(limit / kSlotsOfLimit, kLargestSlot), std::memory_order_relaxed);
+    for (Stripe& stripe : stripes) {
+      MutexLock lock(&stripe.mutex);
+      stripe.most_empty = limit / kPartForEmpty / count;
     }
   }
 
-  const uint64_t smallest_slab;
-  const uint64_t stripe_count;
+  // For new slabs, and new buffers.
+  std::atomic<uint64_t> stripes_in_use{1};
+  std::atomic<uint64_t> smallest_slab{0};
+  std::atomic<uint64_t> largest_slot{0};
   std::atomic<int64_t> charged{0};
-  const std::unique_ptr<Stripe[]> stripes;
+  std::array<Stripe, kMostStripes> stripes;
 };
 
 void BlockMemory::Stripe::Charge() {
@@ -274,8 +279,7 @@ void BlockMemory::Stripe::Charge() {
 BlockMemory::BlockMemory(MemoryBudget* budget) : shared_(std::make_shared<Shared>(budget)) {}
 
 BlockMemory::~BlockMemory() {
-  for (uint64_t i = 0; i < shared_->stripe_count; ++i) {
-    Stripe& stripe = shared_->stripes[i];
+  for (Stripe& stripe : shared_->stripes) {
     Stripe::Slabs dropped;  // go back to the system after the lock is released
     MutexLock lock(&stripe.mutex);
     stripe.most_empty = 0;
@@ -286,9 +290,10 @@ BlockMemory::~BlockMemory() {
   }
 }
 
+void BlockMemory::AdoptLimit(uint64_t limit) { shared_->AdoptLimit(limit); }
+
 void BlockMemory::Trim() {
-  for (uint64_t i = 0; i < shared_->stripe_count; ++i) {
-    Stripe& stripe = shared_->stripes[i];
+  for (Stripe& stripe : shared_->stripes) {
     Stripe::Slabs dropped;  // as above
     MutexLock lock(&stripe.mutex);
     dropped = stripe.DropEmpty(0);
@@ -297,9 +302,12 @@ void BlockMemory::Trim() {
 }
 
 BlockMemory::Buffer BlockMemory::Allocate(uint64_t size) {
-  if (!kUsesSlabs || size > kLargestSlot) return Buffer(TryAllocate(size).release(), Return{});
+  if (!kUsesSlabs || size > shared_->largest_slot.load(std::memory_order_relaxed)) {
+    return Buffer(TryAllocate(size).release(), Return{});
+  }
   static thread_local uint64_t turn = 0;
-  Stripe& stripe = shared_->stripes[turn++ % shared_->stripe_count];
+  const uint64_t stripes = shared_->stripes_in_use.load(std::memory_order_relaxed);
+  Stripe& stripe = shared_->stripes[turn++ % stripes];
   const SlotSize slot = SlotFor(size);
   Slab* of = nullptr;
   {
@@ -309,10 +317,12 @@ BlockMemory::Buffer BlockMemory::Allocate(uint64_t size) {
       return Buffer(bytes, Return{of});
     }
   }
-  std::unique_ptr<Slab> made = Slab::Make(shared_, &stripe, slot, shared_->smallest_slab);
+  std::unique_ptr<Slab> made =
+      Slab::Make(shared_, &stripe, slot, shared_->smallest_slab.load(std::memory_order_relaxed));
   if (made == nullptr) return Buffer(TryAllocate(size).release(), Return{});
   MutexLock lock(&stripe.mutex);
-  stripe.Add(made.release());
+  stripe.Count(static_cast<int64_t>(made->bytes()));
+  stripe.AddEmpty(made.release());
   char* const bytes = stripe.Take(slot.index, &of);
   stripe.Charge();
   return Buffer(bytes, Return{of});
@@ -337,7 +347,7 @@ BlockMemory::Buffer BlockMemory::Denser(const Buffer& buffer) {
   MutexLock lock(&stripe.mutex);
   if (!slab->is_mostly_free()) return nullptr;
   const Slab* const other = stripe.with_room[slab->index()].first();
-  if (!other->is_fuller_than(*slab)) return nullptr;
+  if (other == slab || slab->is_fuller_than(*other)) return nullptr;
   Slab* of = nullptr;
   char* const bytes = stripe.Take(slab->index(), &of);
   stripe.Charge();
@@ -356,9 +366,9 @@ uint64_t BlockMemory::unused() const {
 
 uint64_t BlockMemory::slabs() const {
   int64_t sum = 0;
-  for (uint64_t i = 0; i < shared_->stripe_count; ++i) {
-    MutexLock lock(&shared_->stripes[i].mutex);
-    sum += shared_->stripes[i].slab_bytes;
+  for (Stripe& stripe : shared_->stripes) {
+    MutexLock lock(&stripe.mutex);
+    sum += stripe.slab_bytes;
   }
   return static_cast<uint64_t>(sum);
 }

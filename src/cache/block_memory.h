@@ -9,12 +9,13 @@
 //       slots
 //
 // Invariants:
-// * A slot is with one buffer, or is free. A slab with a free slot is in the list of its stripe for
-//   its size.
+// * A slot is with one buffer, or is free. A slab is in the list of its stripe for its size if it
+//   has buffers and free slots, and in that of empty slabs if it has no buffers.
 // * Of slabs without buffers some are kept, and the others go back to the system. What the cache
 //   has given up stays in slabs that other blocks use, until the cache grows again or moves these
 //   (Denser).
-// * The budget is charged with the free slots, more or less by up to kStep for a stripe that has
+// * The budget is charged with what is free in slabs, more or less by up to kStep for a stripe that
+// has
 //   any. Those with buffers are charged by whoever keeps the blocks.
 // * A buffer may outlive this object, and then returns its slot all the same.
 //
@@ -41,7 +42,8 @@ class BlockMemory {
   };
   using Buffer = std::unique_ptr<char[], Return>;
 
-  // For buffers that are larger, memory is allocated by itself.
+  // For buffers that are larger, and for those of more than a 256th of the budget's limit, memory
+  // is allocated by itself.
   static constexpr uint64_t kLargestSlot = 128 << 10;
 
   // Charges `budget`, which outlives this object, but not the buffers.
@@ -52,12 +54,14 @@ class BlockMemory {
 
   // Uninitialised bytes, for a block that is to be cached; null if there is no memory for them.
   Buffer Allocate(uint64_t size);
-  // A slot of the same size in a slab with fewer free slots, for a buffer whose slab is mostly
-  // free. Null: it is not, or there is none. Asks the system for nothing.
+  // A slot of the same size in another slab with no more free slots, for a buffer whose slab is
+  // mostly free. Null: it is not, or there is none. Asks the system for nothing.
   static Buffer Denser(const Buffer& buffer);
   // What is taken for a buffer that was allocated for `size` bytes.
   static uint64_t TakenFor(const Buffer& buffer, uint64_t size);
 
+  // The budget's limit has changed: for slabs and buffers to come. Not beside the destructor.
+  void AdoptLimit(uint64_t limit);
   // Returns the empty slabs that the stripes keep. Cost: takes each of the locks.
   void Trim();
 
@@ -69,7 +73,6 @@ class BlockMemory {
  private:
   struct SlotSize;
   struct Stripe;
-  template <auto kHook>
   class SlabList;
   struct Shared;
 

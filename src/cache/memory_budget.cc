@@ -24,8 +24,8 @@ absl::Status MemoryBudget::SetLimit(uint64_t limit) {
     return absl::InvalidArgumentError(
         Cat("the limit of a MemoryBudget must be at least ", kMinimum, ", and is ", limit));
   }
-  limit_.store(limit, std::memory_order_relaxed);
-  block_cache_->AdoptLimit();
+  const uint64_t before = limit_.exchange(limit, std::memory_order_relaxed);
+  block_cache_->AdoptLimit(limit < before);
   NotifyProgress();  // writers that wait may have room now
   return absl::OkStatus();
 }

@@ -284,7 +284,8 @@ TEST_F(BlockCacheMemoryTest, GivesUpNoMoreThanOthersNeed) {
     for (int step = 1; step <= 10; ++step) {
       BudgetAccess::Charge(budget_, Use::kMemtables, 1 << 20);
       Insert(1000, 1000, 1100);
-      EXPECT_GT(cached(), budget_.limit() * 7 / 8 - (uint64_t{11} << 20));
+      const uint64_t others = static_cast<uint64_t>(step + 1) << 20;
+      EXPECT_GT(cached(), budget_.limit() * 7 / 8 - others);
       EXPECT_LE(budget_.used(), budget_.limit() * 5 / 4);
     }
     BudgetAccess::Charge(budget_, Use::kMemtables, -(10 << 20));
@@ -301,6 +302,29 @@ TEST_F(BlockCacheMemoryTest, ALowerLimitHoldsForItsMemory) {
   EXPECT_LE(taken(), uint64_t{17} << 20);
   Insert(150'000, 1000, 1100);
   EXPECT_GT(cached(), uint64_t{13} << 20);
+  EXPECT_LE(taken(), uint64_t{17} << 20);
+}
+
+TEST_F(BlockCacheMemoryTest, AHigherLimitEvictsNothing) {
+  Insert(150'000, 1000, 1100);
+  BudgetAccess::Charge(budget_, Use::kMemtables, 16 << 20);
+  Insert(3000, 1000, 1100);
+  const uint64_t before = cached();
+  ASSERT_OK(budget_.SetLimit(64 << 20));
+  ASSERT_OK(budget_.SetLimit(65 << 20));
+  EXPECT_EQ(cached(), before);
+  EXPECT_GT(before, uint64_t{32} << 20);
+}
+
+// Of each size there may be a slab that is partly free.
+TEST_F(BlockCacheMemoryTest, ASmallBudgetHasRoomForBlocksOfManySizes) {
+  ASSERT_OK(budget_.SetLimit(MemoryBudget::kMinimum));
+  for (int i = 0; i < 5000; ++i) {
+    const uint64_t power = uint64_t{1} << (10 + random_.Below(7));
+    Insert(1, power, 2 * power);
+  }
+  EXPECT_GT(cached(), budget_.limit() * 3 / 4);
+  EXPECT_LE(taken(), budget_.limit() * 3 / 2);
 }
 
 TEST(BlockCacheTest, FollowsAChangeOfTheLimit) {
@@ -399,15 +423,21 @@ TEST(BlockCacheTest, SmallBlocksTakeAboutAsMuchMemoryAsTheyCharge) {
   if (kSanitized) GTEST_SKIP() << "sanitizers need more";
   MemoryBudget budget(64 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
-  for (uint64_t i = 0; i < 1000; ++i) cache.Insert({1, i}, NewBlock(i, 200));
+  const auto insert = [&](uint64_t i) {
+    BlockMemory::Buffer bytes = cache.memory().Allocate(200);
+    std::memset(bytes.get(), 'x', 200);
+    cache.Insert({1, i}, MakeRef<Block>(std::move(bytes), 200, 200));
+  };
+  for (uint64_t i = 0; i < 1000; ++i) insert(i);
   const uint64_t memory = AnonymousMemory();
   const uint64_t used = budget.used();
-  for (uint64_t i = 1000; i < 120'000; ++i) cache.Insert({1, i}, NewBlock(i, 200));
+  for (uint64_t i = 1000; i < 120'000; ++i) insert(i);
   const auto grown = static_cast<double>(AnonymousMemory() - memory);
   const auto charged = static_cast<double>(budget.used() - used);
   EXPECT_GT(charged, 30 << 20);
   EXPECT_LT(grown, 1.2 * charged);
-  EXPECT_GT(grown, 0.6 * charged);
+  // What earlier tests have freed is there for the entries.
+  EXPECT_GT(grown, 0.5 * charged);
 }
 
 TEST(BlockCacheTest, EvictedBlocksLiveAsLongAsTheirReaders) {

@@ -152,6 +152,46 @@ TEST_F(BlockMemoryTest, ThreadsAtTheSameTimeGetBuffersOfTheirOwn) {
   EXPECT_LE(memory_.slabs(), kMostEmptyBytes);
 }
 
+// Two buffers in each of several slabs of four: those of a slab that is mostly free find room in
+// the others, until half of the slabs are empty.
+TEST_F(BlockMemoryTest, BuffersMoveToSlabsWithFewerFreeSlots) {
+  if (!kHasSlabs) GTEST_SKIP() << "no slabs in this build";
+  constexpr uint64_t kSize = 20 << 10;
+  std::vector<Filled> buffers;
+  for (int k = 0; k < 100; ++k) buffers.push_back(Fill(&memory_, kSize, static_cast<char>(k)));
+  const uint64_t full = memory_.slabs();
+  std::vector<Filled> left;
+  for (size_t k = 0; k < buffers.size(); k += 2) left.push_back(std::move(buffers[k]));
+  buffers.clear();
+  ASSERT_GT(memory_.slabs(), full * 9 / 10);
+  for (Filled& filled : left) {
+    Buffer denser = BlockMemory::Denser(filled.buffer);
+    if (denser == nullptr) continue;
+    ASSERT_EQ(BlockMemory::TakenFor(denser, kSize), BlockMemory::TakenFor(filled.buffer, kSize));
+    std::memcpy(denser.get(), filled.buffer.get(), kSize);
+    filled.buffer = std::move(denser);
+  }
+  memory_.Trim();
+  EXPECT_LE(memory_.slabs(), full * 6 / 10);
+  for (const Filled& filled : left) {
+    EXPECT_TRUE(IsWhole(filled));
+    EXPECT_EQ(BlockMemory::Denser(filled.buffer), nullptr) << "nothing is left to gain";
+  }
+}
+
+TEST_F(BlockMemoryTest, ALowerLimitKeepsLess) {
+  if (!kHasSlabs) GTEST_SKIP() << "no slabs in this build";
+  std::vector<Filled> buffers;
+  for (int k = 0; k < 1000; ++k) buffers.push_back(Fill(&memory_, 4000, 'x'));
+  memory_.AdoptLimit(8 << 20);
+  buffers.clear();
+  EXPECT_LE(memory_.slabs(), (8u << 20) / 64);
+  const uint64_t before = memory_.slabs();
+  const Buffer large = memory_.Allocate((8 << 20) / 256 + 1);
+  EXPECT_EQ(large.get_deleter().slab, nullptr);
+  EXPECT_EQ(memory_.slabs(), before);
+}
+
 // The last buffers are freed beside the end of their memory, and after it.
 TEST_F(BlockMemoryTest, ThreadsReturnBuffersBesideTrimAndTheEnd) {
   for (int round = 0; round < 20; ++round) {
