@@ -24,8 +24,7 @@ uint64_t NewId() {
 }
 
 BlockMemory::Buffer AllocateIn(BlockMemory* memory, uint64_t size) {
-  return memory != nullptr ? memory->Allocate(size)
-                           : BlockMemory::Buffer(TryAllocate(size).release(), {});
+  return memory != nullptr ? memory->Allocate(size) : BlockMemory::AllocateAlone(size);
 }
 
 }  // namespace

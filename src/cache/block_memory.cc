@@ -303,7 +303,7 @@ void BlockMemory::Trim() {
 
 BlockMemory::Buffer BlockMemory::Allocate(uint64_t size) {
   if (!kUsesSlabs || size > shared_->largest_slot.load(std::memory_order_relaxed)) {
-    return Buffer(TryAllocate(size).release(), Return{});
+    return AllocateAlone(size);
   }
   static thread_local uint64_t turn = 0;
   const uint64_t stripes = shared_->stripes_in_use.load(std::memory_order_relaxed);
@@ -319,7 +319,7 @@ BlockMemory::Buffer BlockMemory::Allocate(uint64_t size) {
   }
   std::unique_ptr<Slab> made =
       Slab::Make(shared_, &stripe, slot, shared_->smallest_slab.load(std::memory_order_relaxed));
-  if (made == nullptr) return Buffer(TryAllocate(size).release(), Return{});
+  if (made == nullptr) return AllocateAlone(size);
   MutexLock lock(&stripe.mutex);
   stripe.Count(static_cast<int64_t>(made->bytes()));
   stripe.AddEmpty(made.release());
@@ -338,6 +338,10 @@ void BlockMemory::Return::operator()(char* bytes) const {
   MutexLock lock(&stripe->mutex);
   dropped = stripe->Put(slab, bytes);
   stripe->Charge();
+}
+
+BlockMemory::Buffer BlockMemory::AllocateAlone(uint64_t size) {
+  return Buffer(TryAllocate(size).release(), Return{});
 }
 
 BlockMemory::Buffer BlockMemory::Denser(const Buffer& buffer) {

@@ -54,6 +54,8 @@ class BlockMemory {
 
   // Uninitialised bytes, for a block that is to be cached; null if there is no memory for them.
   Buffer Allocate(uint64_t size);
+  // The same in memory that is allocated by itself, for a block that is not to be cached.
+  static Buffer AllocateAlone(uint64_t size);
   // A slot of the same size in another slab with no more free slots, for a buffer whose slab is
   // mostly free. Null: it is not, or there is none. Asks the system for nothing.
   static Buffer Denser(const Buffer& buffer);
