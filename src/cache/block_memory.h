@@ -2,7 +2,7 @@
 //
 // Not that of malloc, which keeps what is freed for the threads that had allocated it. Rows and
 // blocks are read by one thread after another and stay in the cache for long, so that it kept up to
-// 1.6 times the memory budget. Here all threads share the slabs.
+// five times the memory budget. Here all threads share the slabs.
 //
 //   stripes      few; a thread takes slots from one after the other, so that threads rarely wait
 //     slabs      by the size of their slots, in steps of a sixteenth
@@ -14,9 +14,8 @@
 // * Of slabs without buffers some are kept, and the others go back to the system. What the cache
 //   has given up stays in slabs that other blocks use, until the cache grows again or moves these
 //   (Denser).
-// * The budget is charged with what is free in slabs, more or less by up to kStep for a stripe that
-// has
-//   any. Those with buffers are charged by whoever keeps the blocks.
+// * The budget is charged with what is free in slabs: by up to kStep more or less for each stripe
+//   that has any. Slots with buffers are charged by whoever keeps the blocks.
 // * A buffer may outlive this object, and then returns its slot all the same.
 //
 // Thread-safe. Each stripe has a mutex, which is held for some instructions, and never while the
