@@ -1,7 +1,6 @@
 // The block cache, with blocks of 16 KiB.
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -23,7 +22,8 @@ constexpr size_t kBlockSize = 16 << 10;
 constexpr uint64_t kLimit = 64 << 20;
 
 Ref<Block> NewBlock() {
-  return MakeRef<Block>(std::make_unique_for_overwrite<char[]>(kBlockSize), kBlockSize, kBlockSize);
+  char* bytes = nullptr;
+  return Block::New(nullptr, kBlockSize, &bytes);
 }
 
 // A cache that has the blocks 0 to kBlocks - 1, and room for more.

@@ -33,7 +33,7 @@ class RefCounted {
   void Release() const {
     const uint32_t before = refs_.fetch_sub(1, std::memory_order_acq_rel);
     ABSL_ASSERT(before > 0 && "as many references are dropped as were made");
-    if (before == 1) delete this;
+    if (before == 1) Delete();
   }
 
  protected:
@@ -43,6 +43,9 @@ class RefCounted {
   }
 
  private:
+  // The last reference is gone. For an object that was not allocated by `new`.
+  virtual void Delete() const { delete this; }
+
   mutable std::atomic<uint32_t> refs_{0};
 };
 

@@ -46,17 +46,37 @@ bool BlockBuilder::Fits(std::string_view key, std::string_view value) const {
   return size() + kRestartSize + kMostLengths + key.size() + value.size() <= kMaxBlockSize;
 }
 
-void BlockBuilder::FinishTo(std::string* out) {
+template <typename Append>
+void BlockBuilder::Finish(Append append) {
   ABSL_ASSERT(restarts_.size() / kRestartSize ==
                   (entries_ + kRestartInterval - 1) / kRestartInterval &&
               "every so many entries have a restart");
   ABSL_ASSERT(size() <= kMaxBlockSize && "the caller asks whether an entry fits");
-  AppendFixed32(out, entries_);
-  AppendFixed32(out, static_cast<uint32_t>(restarts_.size() / kRestartSize));
-  AppendFixed32(out, static_cast<uint32_t>(keys_.size()));
-  out->append(restarts_);
-  out->append(keys_);
-  out->append(values_);
+  char header[kBlockHeaderSize];
+  StoreFixed32(header, entries_);
+  StoreFixed32(header + 4, static_cast<uint32_t>(restarts_.size() / kRestartSize));
+  StoreFixed32(header + 8, static_cast<uint32_t>(keys_.size()));
+  append(std::string_view(header, sizeof header));
+  append(restarts_);
+  append(keys_);
+  append(values_);
+  BeginNext();
+}
+
+void BlockBuilder::FinishTo(std::string* out) {
+  Finish([out](std::string_view piece) { out->append(piece); });
+}
+
+void BlockBuilder::FinishTo(char* to) {
+  Finish([&to](std::string_view piece) { to += piece.copy(to, piece.size()); });
+}
+
+void BlockBuilder::Clear() {
+  BeginNext();
+  last_key_.clear();
+}
+
+void BlockBuilder::BeginNext() {
   entries_ = 0;
   Empty(&restarts_);
   Empty(&keys_);

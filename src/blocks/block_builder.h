@@ -49,7 +49,7 @@ class BlockBuilder {
   // Whether a block with this entry would be no larger than kMaxBlockSize.
   bool Fits(std::string_view key, std::string_view value) const;
   bool empty() const { return entries_ == 0; }
-  // How many bytes FinishTo() would append.
+  // How many bytes FinishTo writes.
   size_t size() const {
     return kBlockHeaderSize + restarts_.size() + keys_.size() + values_.size();
   }
@@ -70,8 +70,17 @@ class BlockBuilder {
 
   // Appends the block to `out` and begins a new one.
   void FinishTo(std::string* out);
+  // The same to size() bytes at `to`.
+  void FinishTo(char* to);
+  // Forgets all entries, and the last key.
+  void Clear();
 
  private:
+  // Calls `append` with each piece of the block, and begins a new one.
+  template <typename Append>
+  void Finish(Append append);
+  void BeginNext();
+
   uint32_t entries_ = 0;
   std::string restarts_;
   std::string keys_;

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "base/status.h"
@@ -21,10 +20,6 @@ namespace {
 uint64_t NewId() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-BlockMemory::Buffer AllocateIn(BlockMemory* memory, uint64_t size) {
-  return memory != nullptr ? memory->Allocate(size) : BlockMemory::AllocateAlone(size);
 }
 
 }  // namespace
@@ -80,10 +75,11 @@ absl::Status BlockFile::Decode(const BlockHandle& block, const char* stored,
                                const CallLimits* limits, BlockMemory* memory, Ref<Block>* owner) {
   uint64_t size;
   BT_RETURN_IF_ERROR(DecodedSize(block, stored, &size));
-  BlockMemory::Buffer buffer = AllocateIn(memory, size);
-  if (buffer == nullptr) return NoMemoryFor(block, size);
-  BT_RETURN_IF_ERROR(DecodeTo(block, stored, limits, buffer.get(), size));
-  *owner = MakeRef<Block>(std::move(buffer), size, size);
+  char* bytes = nullptr;
+  Ref<Block> decoded = Block::New(memory, size, &bytes);
+  if (!decoded) return NoMemoryFor(block, size);
+  BT_RETURN_IF_ERROR(DecodeTo(block, stored, limits, bytes, size));
+  *owner = std::move(decoded);
   return absl::OkStatus();
 }
 
@@ -101,8 +97,8 @@ absl::Status BlockFile::ReadStored(const BlockHandle& block, const CallLimits* l
 absl::Status BlockFile::Read(const BlockHandle& block, const CallLimits* limits,
                              BlockMemory* memory, Ref<Block>* owner) {
   const size_t size = StoredSize(block);
-  BlockMemory::Buffer own;
-  char* stored;
+  Ref<Block> own;
+  char* stored = nullptr;
   // A block that will be decoded is read into the thread's buffer; another is read into its own
   // memory.
   constexpr size_t kMostForThread = 1 << 20;
@@ -111,17 +107,16 @@ absl::Status BlockFile::Read(const BlockHandle& block, const CallLimits* limits,
     if (buffer->size() < size) buffer->resize(size);
     stored = buffer->data();
   } else {
-    own = AllocateIn(memory, size);
-    if (own == nullptr) return NoMemoryFor(block, size);
-    stored = own.get();
+    own = Block::New(memory, block.size, size, &stored);
+    if (!own) return NoMemoryFor(block, size);
   }
   {
     const WaitTimer wait;
     BT_RETURN_IF_ERROR(ReadBytes(block, limits, stored));
   }
   BT_RETURN_IF_ERROR(Verify(block, stored));
-  if (own == nullptr || !IsRaw(block, stored)) return Decode(block, stored, limits, memory, owner);
-  *owner = MakeRef<Block>(std::move(own), size - kBlockTrailerSize, size);
+  if (!own || !IsRaw(block, stored)) return Decode(block, stored, limits, memory, owner);
+  *owner = std::move(own);
   return absl::OkStatus();
 }
 
@@ -159,15 +154,16 @@ absl::Status BlockFile::ReadWindow(const BlockHandle& first, const BlockHandle& 
   const uint64_t end = last.offset + StoredSize(last);
   const uint64_t limit = std::min((end + kSector - 1) / kSector * kSector, file.size());
   const uint64_t size = limit - begin;
-  auto memory = TryAllocate(size + kSector);
-  if (memory == nullptr) return NoMemoryFor(first, size + kSector);
-  const auto address = reinterpret_cast<uintptr_t>(memory.get());
-  char* const bytes = memory.get() + (kSector - address % kSector) % kSector;
+  char* bytes = nullptr;
+  Ref<Block> memory = Block::New(nullptr, size, size + kSector, &bytes);
+  if (!memory) return NoMemoryFor(first, size + kSector);
+  const auto address = reinterpret_cast<uintptr_t>(bytes);
+  bytes += (kSector - address % kSector) % kSector;
   {
     const WaitTimer wait;
     BT_RETURN_IF_ERROR(file.ReadUncached(begin, static_cast<size_t>(size), bytes));
   }
-  window->memory = MakeRef<Block>(std::move(memory), size, size + kSector);
+  window->memory = std::move(memory);
   window->bytes = bytes;
   window->begin = begin;
   return absl::OkStatus();
@@ -175,10 +171,11 @@ absl::Status BlockFile::ReadWindow(const BlockHandle& first, const BlockHandle& 
 
 absl::Status BlockFile::Copy(const BlockHandle& block, std::string_view bytes, BlockMemory* memory,
                              Ref<Block>* owner) const {
-  BlockMemory::Buffer copy = AllocateIn(memory, bytes.size());
-  if (copy == nullptr) return NoMemoryFor(block, bytes.size());
-  bytes.copy(copy.get(), bytes.size());
-  *owner = MakeRef<Block>(std::move(copy), bytes.size(), bytes.size());
+  char* to = nullptr;
+  Ref<Block> copy = Block::New(memory, bytes.size(), &to);
+  if (!copy) return NoMemoryFor(block, bytes.size());
+  bytes.copy(to, bytes.size());
+  *owner = std::move(copy);  // which may have had the bytes
   return absl::OkStatus();
 }
 

@@ -44,7 +44,7 @@ class CachedBlocks {
   bool Has(const BlockHandle& block) const;
   Ref<Block> Find(const BlockHandle& block) const;  // null if it is not in the cache
   void Add(const BlockHandle& block, const ReadSettings& settings, const Ref<Block>& owner);
-  // For the bytes of a block that will be added. Null: Add adds nothing.
+  // For a block that will be added. Null: Add adds nothing.
   BlockMemory* MemoryFor(const ReadSettings& settings) const;
 
  private:

@@ -1,7 +1,6 @@
 #include "blocks/cold_rows.h"
 
 #include <cstddef>
-#include <string>
 #include <utility>
 
 #include "base/checksum.h"
@@ -26,20 +25,19 @@ bool IsOfRow(const Block& slice, std::string_view row_prefix) {
 Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix, BlockMemory* memory) {
   BlockCursor cursor;
   if (!cursor.Open(block)) return {};
-  BlockBuilder builder;
+  // Its memory is used again for the next row.
+  static thread_local BlockBuilder builder;
+  builder.Clear();
   size_t shared;
   for (cursor.Seek(row_prefix); cursor.valid() && BeginsWith(cursor.key(), row_prefix);
        cursor.Next()) {
     if (!builder.Add(cursor.key(), cursor.value(), &shared)) return {};
   }
   if (cursor.damaged() || builder.empty()) return {};
-  std::string bytes;
-  builder.FinishTo(&bytes);
-  const size_t size = bytes.size();
-  BlockMemory::Buffer buffer = memory->Allocate(size);
-  if (buffer == nullptr) return {};
-  bytes.copy(buffer.get(), size);
-  return MakeRef<Block>(std::move(buffer), size, size);
+  char* bytes = nullptr;
+  Ref<Block> slice = Block::New(memory, builder.size(), &bytes);
+  if (slice) builder.FinishTo(bytes);
+  return slice;
 }
 
 ColdRows::ColdRows(MemoryBudget* budget)

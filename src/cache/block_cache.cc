@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <list>
+#include <utility>
 #include <vector>
 
 #include "absl/base/macros.h"
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/hash/hash.h"
 
 #include "base/mutex.h"
@@ -29,8 +30,8 @@ constexpr uint64_t kSmallPart = 10;
 // bytes: about as many as entries.
 constexpr uint64_t kBytesPerGhost = 1 << 10;
 constexpr uint8_t kMostHits = 3;
-// Memory of an entry besides its block: a node of the list, a slot of the hash table.
-constexpr size_t kEntryOverhead = 112;
+// Memory for a block besides its own: its slot in the hash table.
+constexpr size_t kEntryOverhead = 32;
 
 size_t ShardBits(uint64_t limit) {
   return static_cast<size_t>(
@@ -39,9 +40,12 @@ size_t ShardBits(uint64_t limit) {
 
 }  // namespace
 
-// Invariant: bytes_ is the charge of both lists and small_bytes_ that of the small one; index_ has
-// all their entries; the budget is charged with bytes_. (Not with the ghosts, which take a
-// 250th of the limit.)
+// Invariants:
+// * index_ has the blocks of both queues, and the references to them. A block leaves its queue,
+// which
+//   has plain pointers, before its reference is given away.
+// * The budget is charged with the bytes of both. (Not with the ghosts, which take a 250th of the
+//   limit.)
 class alignas(64) BlockCache::Shard {
  public:
   void Init(MemoryBudget* budget, size_t ghosts) {
@@ -57,66 +61,66 @@ class alignas(64) BlockCache::Shard {
 
   Ref<Block> Lookup(const Key& key, size_t hash) {
     MutexLock lock(&mutex_);
-    const auto found = index_.find(key, hash);
+    const auto found = index_.find(Wanted{key, hash});
     if (found == index_.end()) {
       ++misses_;
       return {};
     }
     ++hits_;
-    Entry& entry = *found->second;
-    if (entry.hits < kMostHits) ++entry.hits;
-    return entry.block;
+    Block& block = *found->block;
+    if (block.hits_ < kMostHits) ++block.hits_;
+    return found->block;
   }
 
   bool Contains(const Key& key, size_t hash) {
     MutexLock lock(&mutex_);
-    return index_.find(key, hash) != index_.end();
+    return index_.contains(Wanted{key, hash});
   }
 
   void Insert(const Key& key, size_t hash, Ref<Block> block, uint64_t capacity, bool replace) {
-    const uint64_t charge = block->charge() + kEntryOverhead;
-    List evicted;  // freed after the lock is released
+    const uint64_t charge = ChargeOf(*block);
+    Blocks evicted;  // freed after the lock is released
     MutexLock lock(&mutex_);
-    if (const auto found = index_.find(key, hash); found != index_.end()) {
+    if (const auto found = index_.find(Wanted{key, hash}); found != index_.end()) {
       if (!replace) return;
       if (charge > capacity) {
-        const List::iterator at = found->second;
-        return Evict(at->is_small ? &small_ : &main_, at, &evicted);
+        evicted.push_back(Remove(found));
+        return;
       }
-      // Replaces the block in its entry, which keeps its hits and its position.
-      Entry& entry = *found->second;
-      Charge(static_cast<int64_t>(charge) - static_cast<int64_t>(entry.charge), entry.is_small);
-      entry.charge = charge;
-      std::swap(entry.block, block);
+      evicted.push_back(Exchange(*found, std::move(block)));
       EvictTo(capacity, capacity, &evicted);
       return;
     }
     if (charge > capacity) return;
     EvictTo(capacity - charge, capacity, &evicted);
-    const bool returns = TakeGhost(hash);
-    List& list = returns ? main_ : small_;
-    list.push_back({key, std::move(block), charge, hash, 0, !returns});
-    index_.emplace(key, std::prev(list.end()));
-    Charge(static_cast<int64_t>(charge), !returns);
-    ABSL_ASSERT(bytes_ <= capacity && "what does not fit was evicted before");
+    ABSL_ASSERT(!block->is_cached_ && "a block is in the cache once");
+    Block* const added = block.get();
+    added->key_ = key;
+    index_.insert(Indexed{hash, std::move(block)});
+    added->hits_ = 0;
+    added->is_cached_ = true;
+    added->is_small_ = !TakeGhost(hash);
+    QueueOf(*added).PushBack(added);
+    Charge(static_cast<int64_t>(charge));
+    ABSL_ASSERT(small_.bytes() + main_.bytes() <= capacity && "what does not fit was evicted");
     AssertConsistent();
   }
 
   void EvictDownTo(uint64_t capacity) {
-    List evicted;
+    Blocks evicted;
     MutexLock lock(&mutex_);
     EvictTo(capacity, capacity, &evicted);
     AssertConsistent();
   }
 
   void EraseFile(uint64_t file_id) {
-    List evicted;
+    Blocks evicted;
     MutexLock lock(&mutex_);
-    for (List* list : {&small_, &main_}) {
-      for (auto at = list->begin(); at != list->end();) {
-        const auto next = std::next(at);
-        if (at->key.file_id == file_id) Evict(list, at, &evicted);
-        at = next;
+    for (const Queue* queue : {&small_, &main_}) {
+      for (Block* block = queue->first(); block != nullptr;) {
+        Block* const next = block->after_;
+        if (block->key_.file_id == file_id) evicted.push_back(Remove(Find(*block)));
+        block = next;
       }
     }
     AssertConsistent();
@@ -132,26 +136,94 @@ class alignas(64) BlockCache::Shard {
   }
 
  private:
-  struct Entry {
-    Key key;
-    Ref<Block> block;
-    uint64_t charge;
-    size_t hash;
-    uint8_t hits;  // since it entered its queue or was moved to the end, up to kMostHits
-    bool is_small;
-  };
-  using List = std::list<Entry>;  // the oldest first
+  using Blocks = absl::InlinedVector<Ref<Block>, 4>;
 
-  // The invariant above, without adding up the charges.
+  // The hash beside the block, so that a table that grows need not look at the blocks.
+  struct Indexed {
+    size_t hash = 0;
+    mutable Ref<Block> block;  // its key does not change
+  };
+  struct Wanted {
+    const Key& key;
+    size_t hash;
+  };
+  struct HashOf {
+    using is_transparent = void;
+    size_t operator()(const Indexed& of) const { return of.hash; }
+    size_t operator()(const Wanted& of) const { return of.hash; }
+  };
+  struct AreEqual {
+    using is_transparent = void;
+    bool operator()(const Indexed& a, const Indexed& b) const {
+      return a.hash == b.hash && a.block->key_ == b.block->key_;
+    }
+    bool operator()(const Indexed& a, const Wanted& b) const {
+      return a.hash == b.hash && a.block->key_ == b.key;
+    }
+  };
+  using Index = absl::flat_hash_set<Indexed, HashOf, AreEqual>;
+
+  // Blocks, the oldest first, linked by their before_ and after_.
+  class Queue {
+   public:
+    Block* first() const { return first_; }
+    uint64_t bytes() const { return bytes_; }
+
+    size_t size() const { return size_; }
+
+    void PushBack(Block* block) {
+      block->before_ = last_;
+      block->after_ = nullptr;
+      (last_ != nullptr ? last_->after_ : first_) = block;
+      last_ = block;
+      bytes_ += ChargeOf(*block);
+      ++size_;
+    }
+    void Remove(const Block& block) {
+      (block.before_ != nullptr ? block.before_->after_ : first_) = block.after_;
+      (block.after_ != nullptr ? block.after_->before_ : last_) = block.before_;
+      bytes_ -= ChargeOf(block);
+      --size_;
+    }
+    void Exchange(const Block& old, Block* block) {
+      block->before_ = old.before_;
+      block->after_ = old.after_;
+      (old.before_ != nullptr ? old.before_->after_ : first_) = block;
+      (old.after_ != nullptr ? old.after_->before_ : last_) = block;
+      bytes_ += ChargeOf(*block) - ChargeOf(old);
+    }
+
+   private:
+    Block* first_ = nullptr;
+    Block* last_ = nullptr;
+    uint64_t bytes_ = 0;  // charges
+    size_t size_ = 0;
+  };
+
+  static uint64_t ChargeOf(const Block& block) { return block.charge() + kEntryOverhead; }
+
+  // The invariants above, without visiting all blocks.
   void AssertConsistent() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    ABSL_ASSERT(index_.size() == small_.size() + main_.size() && "the index has all entries");
-    ABSL_ASSERT((small_bytes_ == 0) == small_.empty() && (bytes_ == 0) == index_.empty() &&
-                small_bytes_ <= bytes_ && "every entry is charged, to its queue");
+    ABSL_ASSERT(index_.size() == small_.size() + main_.size() && "the index has all blocks");
+    for ([[maybe_unused]] const Queue* queue : {&small_, &main_}) {
+      ABSL_ASSERT((queue->size() == 0) == (queue->first() == nullptr) &&
+                  (queue->size() == 0) == (queue->bytes() == 0) && "a queue counts its blocks");
+    }
   }
 
-  void Charge(int64_t bytes, bool is_small) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    bytes_ += static_cast<uint64_t>(bytes);
-    if (is_small) small_bytes_ += static_cast<uint64_t>(bytes);
+  uint64_t bytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return small_.bytes() + main_.bytes();
+  }
+  Queue& QueueOf(const Block& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return block.is_small_ ? small_ : main_;
+  }
+  Index::iterator Find(const Block& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto found = index_.find(Wanted{block.key_, absl::HashOf(block.key_)});
+    ABSL_ASSERT(found != index_.end() && found->block.get() == &block && "the index has all");
+    return found;
+  }
+
+  void Charge(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     BudgetAccess::Charge(*budget_, MemoryBudget::Use::kBlockCache, bytes);
   }
 
@@ -168,63 +240,78 @@ class alignas(64) BlockCache::Shard {
     return true;
   }
 
-  void Evict(List* list, List::iterator at, List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    index_.erase(at->key);
-    Charge(-static_cast<int64_t>(at->charge), at->is_small);
-    evicted->splice(evicted->end(), *list, at);
+  Ref<Block> Remove(Index::iterator at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Ref<Block> block = std::move(at->block);
+    index_.erase(at);
+    QueueOf(*block).Remove(*block);
+    block->is_cached_ = false;
+    Charge(-static_cast<int64_t>(ChargeOf(*block)));
+    return block;
+  }
+  // Another block of the same key takes over the place in the queue and the hits of `at`, which is
+  // returned.
+  Ref<Block> Exchange(const Indexed& at, Ref<Block> block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    ABSL_ASSERT(!block->is_cached_ && "a block is in the cache once");
+    Block& old = *at.block;
+    block->key_ = old.key_;
+    block->hits_ = old.hits_;
+    block->is_cached_ = std::exchange(old.is_cached_, false);
+    block->is_small_ = old.is_small_;
+    QueueOf(old).Exchange(old, block.get());
+    Charge(static_cast<int64_t>(block->charge()) - static_cast<int64_t>(old.charge()));
+    return std::exchange(at.block, std::move(block));
   }
 
-  // Evicts until at most `bytes` are left in a shard of `capacity`.
-  void EvictTo(uint64_t bytes, uint64_t capacity, List* evicted)
+  // Evicts until at most `most` bytes are left in a shard of `capacity`.
+  void EvictTo(uint64_t most, uint64_t capacity, Blocks* evicted)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    while (bytes_ > bytes && bytes_ > 0) {
-      if (main_.empty() || (!small_.empty() && small_bytes_ > capacity / kSmallPart)) {
+    while (bytes() > most) {
+      if (main_.bytes() == 0 || small_.bytes() > capacity / kSmallPart) {
         TakeFromSmall(evicted);
       } else {
-        TakeFromMain(bytes > 0, evicted);
+        TakeFromMain(most > 0, evicted);
       }
     }
   }
 
-  // Moves the oldest entry of the small queue to the main queue, or evicts it and keeps a ghost.
-  void TakeFromSmall(List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    ABSL_ASSERT(!small_.empty() && "the queue whose bytes are too many has an entry");
-    const auto oldest = small_.begin();
-    if (oldest->hits > 1) {
-      small_bytes_ -= oldest->charge;
-      oldest->is_small = false;
-      oldest->hits = 0;
-      main_.splice(main_.end(), small_, oldest);
+  // Moves the oldest block of the small queue to the main queue, or evicts it and keeps a ghost.
+  void TakeFromSmall(Blocks* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Block* const oldest = small_.first();
+    ABSL_ASSERT(oldest != nullptr && "the queue whose bytes are too many has a block");
+    if (oldest->hits_ > 1) {
+      small_.Remove(*oldest);
+      oldest->is_small_ = false;
+      oldest->hits_ = 0;
+      main_.PushBack(oldest);
       return;
     }
-    PlaceOfGhost(oldest->hash) = GhostOf(oldest->hash);
-    Evict(&small_, oldest, evicted);
+    const auto at = Find(*oldest);
+    PlaceOfGhost(at->hash) = GhostOf(at->hash);
+    evicted->push_back(Remove(at));
   }
 
-  // Moves the oldest entry of the main queue to its end, once for each hit, and then evicts it.
-  void TakeFromMain(bool others_stay, List* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    ABSL_ASSERT(!main_.empty() && "the queue whose bytes are too many has an entry");
-    const auto oldest = main_.begin();
-    if (oldest->hits > 0) {
-      --oldest->hits;
-      main_.splice(main_.end(), main_, oldest);
-      // What stays for long must not keep slabs that have little else.
-      if (Ref<Block> denser = others_stay ? oldest->block->Denser() : Ref<Block>()) {
-        std::swap(oldest->block, denser);
-        evicted->push_back({.block = std::move(denser)});
-      }
+  // Moves the oldest block of the main queue to its end, once for each hit, and then evicts it.
+  void TakeFromMain(bool others_stay, Blocks* evicted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    Block* const oldest = main_.first();
+    ABSL_ASSERT(oldest != nullptr && "the queue whose bytes are too many has a block");
+    if (oldest->hits_ == 0) {
+      evicted->push_back(Remove(Find(*oldest)));
       return;
     }
-    Evict(&main_, oldest, evicted);
+    --oldest->hits_;
+    main_.Remove(*oldest);
+    main_.PushBack(oldest);
+    // What stays for long must not keep slabs that have little else.
+    if (Ref<Block> denser = others_stay ? oldest->Denser() : Ref<Block>()) {
+      evicted->push_back(Exchange(*Find(*oldest), std::move(denser)));
+    }
   }
 
   Mutex mutex_;
   MemoryBudget* budget_ = nullptr;
-  absl::flat_hash_map<Key, List::iterator> index_ ABSL_GUARDED_BY(mutex_);
-  List small_ ABSL_GUARDED_BY(mutex_);
-  List main_ ABSL_GUARDED_BY(mutex_);
-  uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t small_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  Index index_ ABSL_GUARDED_BY(mutex_);
+  Queue small_ ABSL_GUARDED_BY(mutex_);
+  Queue main_ ABSL_GUARDED_BY(mutex_);
   // By hash; a newer one replaces an older one.
   std::vector<uint32_t> ghosts_ ABSL_GUARDED_BY(mutex_);
   uint64_t hits_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -4,8 +4,8 @@
 // Replacement is S3-FIFO: a new block enters a small queue of a tenth of the space. It moves to the
 // main queue only if it was requested more than once while it was there, or if it had left the
 // small queue a short while ago. So a scan, which requests each block once, passes through the
-// tenth and does not affect the rest. Unlike a segmented LRU, which moves an entry to the front of
-// a list, a hit only raises a number in the entry: the lock is held for a shorter time and fewer
+// tenth and does not affect the rest. Unlike a segmented LRU, which moves a block to the front of
+// a list, a hit only raises a number in the block: the lock is held for a shorter time and fewer
 // cache lines are written.
 //
 // Thread-safe. The cache is divided into shards by the key's hash, each with a mutex of its own
@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include "absl/base/thread_annotations.h"
 
@@ -31,16 +30,7 @@ namespace bigtable {
 
 class BlockCache {
  public:
-  struct Key {
-    uint64_t file_id = 0;  // of NewFileId()
-    uint64_t offset = 0;   // of the block in the file
-
-    friend bool operator==(const Key&, const Key&) = default;
-    template <typename H>
-    friend H AbslHashValue(H h, const Key& key) {
-      return H::combine(std::move(h), key.file_id, key.offset);
-    }
-  };
+  using Key = Block::Key;
 
   // Charges `budget`, which owns the cache and outlives it.
   explicit BlockCache(MemoryBudget* budget);
@@ -51,7 +41,7 @@ class BlockCache {
   // An id that no other file of this cache has or had.
   uint64_t NewFileId() { return last_file_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-  // For the bytes of blocks that may be inserted.
+  // For blocks that may be inserted.
   BlockMemory& memory() { return memory_; }
 
   // Null if the block is not in the cache.
@@ -59,7 +49,8 @@ class BlockCache {
   // Whether Lookup would find it. Does not count as a use.
   bool Contains(const Key& key) const;
   // Adds `block`, unless its key is in the cache already or it is larger than a shard. Makes room
-  // first, so that the cache never holds more than capacity() was then.
+  // first, so that the cache never holds more than capacity() was then. A block is in one cache
+  // only, and once.
   void Insert(const Key& key, Ref<Block> block);
   // The same, but evicts an existing block with this key, even if the new one is too large.
   void Replace(const Key& key, Ref<Block> block);
@@ -68,7 +59,7 @@ class BlockCache {
   // The budget's limit has changed: adjusts what depends on it, and evicts until the cache fits,
   // and if the limit is lower, its memory too.
   void AdoptLimit(bool is_lower);
-  // Removes all blocks of a deleted file. Cost: visits every entry.
+  // Removes all blocks of a deleted file. Cost: visits every block.
   void EraseFile(uint64_t file_id);
 
   // What the cache may hold now: the budget's limit minus its other uses and, up to an eighth of

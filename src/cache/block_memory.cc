@@ -344,9 +344,7 @@ BlockMemory::Buffer BlockMemory::AllocateAlone(uint64_t size) {
   return Buffer(TryAllocate(size).release(), Return{});
 }
 
-BlockMemory::Buffer BlockMemory::Denser(const Buffer& buffer) {
-  Slab* const slab = buffer.get_deleter().slab;
-  if (slab == nullptr) return nullptr;
+BlockMemory::Buffer BlockMemory::Denser(Slab* slab) {
   Stripe& stripe = *slab->stripe();
   MutexLock lock(&stripe.mutex);
   if (!slab->is_mostly_free()) return nullptr;

@@ -55,9 +55,9 @@ class BlockMemory {
   Buffer Allocate(uint64_t size);
   // The same in memory that is allocated by itself, for a block that is not to be cached.
   static Buffer AllocateAlone(uint64_t size);
-  // A slot of the same size in another slab with no more free slots, for a buffer whose slab is
-  // mostly free. Null: it is not, or there is none. Asks the system for nothing.
-  static Buffer Denser(const Buffer& buffer);
+  // A slot of the same size in another slab with no more free slots, for a buffer of `slab`, if
+  // this is mostly free. Null: it is not, or there is none. Asks the system for nothing.
+  static Buffer Denser(Slab* slab);
   // What is taken for a buffer that was allocated for `size` bytes.
   static uint64_t TakenFor(const Buffer& buffer, uint64_t size);
 

@@ -151,7 +151,7 @@ class ScanCache {
   // Null if the row is not cached, or not valid at the point. `writes` are those of the server that
   // provided the point.
   Ref<Block> Lookup(uint64_t id, std::string_view row, ReadPoint point, const LastWrites& writes);
-  // For the bytes of what is inserted.
+  // For what is inserted.
   BlockMemory* memory() const;
   // `cached` begins with a CachedRowHead, or is null.
   void Insert(uint64_t id, std::string_view row, Ref<Block> cached);

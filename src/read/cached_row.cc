@@ -31,9 +31,10 @@ Ref<Block> MakeCachedRow(BlockMemory* memory, const TableLayout& layout, Sequenc
     size += sizeof(CachedRow::CellHead) + cell.qualifier.size() + cell.value.size();
     if (size > kMostCachedBytes) return {};
   }
-  BlockMemory::Buffer buffer = memory->Allocate(size);
-  if (buffer == nullptr) return {};
-  char* to = head.Write(buffer.get());
+  char* bytes = nullptr;
+  Ref<Block> cached = Block::New(memory, size, &bytes);
+  if (!cached) return {};
+  char* to = head.Write(bytes);
   for (const Cell& cell : cells) {
     const FamilyLayout* const family = layout.FindFamily(cell.family);
     ABSL_ASSERT(family != nullptr && "the cells were read with this layout");
@@ -44,8 +45,8 @@ Ref<Block> MakeCachedRow(BlockMemory* memory, const TableLayout& layout, Sequenc
     to = Put(to, cell.qualifier.data(), cell.qualifier.size());
     to = Put(to, cell.value.data(), cell.value.size());
   }
-  ABSL_ASSERT(to == buffer.get() + size && "the cells have the size that was counted");
-  return MakeRef<Block>(std::move(buffer), size, size);
+  ABSL_ASSERT(to == bytes + size && "the cells have the size that was counted");
+  return cached;
 }
 
 CachedRow::CachedRow(const Block* cached, const TableLayout* layout)

@@ -166,9 +166,9 @@ TEST_F(ColdRowsTest, ASliceOfAnotherRowWithTheSameHashIsNotReturned) {
   BlockCache& cache = BudgetAccess::Cache(*budget_);
   const uint64_t last_id = cache.NewFileId();
   ColdRows rows(budget_.get());
-  const Ref<Block> of_b = rows.Add(b_, {}, block_);
-  ASSERT_TRUE(of_b);
-  cache.Insert({last_id + 1, Checksum(a_)}, of_b);  // as if their hashes were the same
+  ASSERT_TRUE(rows.Add(b_, {}, block_));
+  // As if their hashes were the same.
+  cache.Insert({last_id + 1, Checksum(a_)}, SliceOfRow(block_, b_, &cache.memory()));
   EXPECT_TRUE(rows.Has(a_)) << "it is where this test assumes";
   EXPECT_FALSE(rows.Find(a_));
   EXPECT_TRUE(rows.Find(b_));

@@ -31,7 +31,8 @@ class LoadedBlocksTest : public BlockFileFixture {
     blocks_.emplace(file_.get(), &index_, budget_.get());
   }
   absl::Status Read(size_t i, const ReadSettings& settings = {}) {
-    owner_ = MakeRef<Block>(std::string_view("of a read before"));
+    char* bytes = nullptr;
+    owner_ = Block::New(nullptr, 0, &bytes);  // of a read before
     return blocks_->Read(i, settings, &block_, &owner_, &origin_);
   }
   uint64_t charged() const { return used(MemoryBudget::Use::kInMemoryGroups); }

@@ -48,7 +48,8 @@ class MappedBlocksTest : public BlockFileFixture {
                     &pages_);
   }
   absl::Status Read(size_t i, const ReadSettings& settings = {}, RowInBlock* row = nullptr) {
-    owner_ = MakeRef<Block>(std::string_view("of a read before"));
+    char* bytes = nullptr;
+    owner_ = Block::New(nullptr, 0, &bytes);  // of a read before
     return blocks_->Read(i, settings, nullptr, row, &block_, &owner_, &origin_);
   }
   // Of a read of this row. `*is_slice`: its slice was returned.

@@ -1,5 +1,8 @@
 #include "cache/block_cache.h"
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -25,9 +28,11 @@ using Use = MemoryBudget::Use;
 constexpr size_t kBlockBytes = 4096;
 
 Ref<Block> NewBlock(uint64_t mark, size_t size = kBlockBytes) {
-  auto bytes = std::make_unique<char[]>(size);
-  std::memcpy(bytes.get(), &mark, sizeof mark);
-  return MakeRef<Block>(std::move(bytes), size, size);
+  char* bytes = nullptr;
+  Ref<Block> block = Block::New(nullptr, size, &bytes);
+  std::memset(bytes, 0, size);
+  std::memcpy(bytes, &mark, sizeof mark);
+  return block;
 }
 
 uint64_t MarkOf(const Block& block) {
@@ -60,6 +65,28 @@ TEST(BlockCacheTest, FindsABlockUnderItsKeyOnly) {
   EXPECT_FALSE(cache.Lookup({other, 0}));
   EXPECT_EQ(cache.hits(), 2u);
   EXPECT_EQ(cache.misses(), 1u);
+}
+
+// Readers load sixteen bytes of a filter at once.
+TEST(BlockCacheTest, BytesAreAlignedAsThoseOfNewChar) {
+  MemoryBudget budget(32 << 20);
+  for (BlockMemory* const memory :
+       {static_cast<BlockMemory*>(nullptr), &BudgetAccess::Memory(budget)}) {
+    for (size_t size = 0; size < 300; size += 7) {
+      char* bytes = nullptr;
+      const Ref<Block> block = Block::New(memory, size, &bytes);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes) % 16, 0u);
+      EXPECT_EQ(block->data().data(), bytes);
+      EXPECT_EQ(block->data().size(), size);
+      EXPECT_GE(block->charge(), size + sizeof(Block));
+    }
+  }
+}
+
+TEST(BlockCacheTest, ABlockLargerThanAnyIsNoBlock) {
+  char* bytes = nullptr;
+  EXPECT_FALSE(Block::New(nullptr, size_t{1} << 32, &bytes));
+  EXPECT_FALSE(Block::New(nullptr, 1, size_t{1} << 40, &bytes));
 }
 
 TEST(BlockCacheTest, KeepsTheFirstBlockOfAKey) {
@@ -105,7 +132,8 @@ TEST(BlockCacheTest, ABlockIsEvictedEvenForATooLargeReplacement) {
   BlockCache& cache = BudgetAccess::Cache(budget);
   cache.Insert({1, 0}, NewBlock(1));
   cache.Insert({1, 100}, NewBlock(2));
-  cache.Replace({1, 0}, MakeRef<Block>(std::make_unique<char[]>(16), 16, size_t{64} << 20));
+  char* bytes = nullptr;
+  cache.Replace({1, 0}, Block::New(nullptr, 16, size_t{64} << 20, &bytes));
   EXPECT_FALSE(cache.Lookup({1, 0}));
   EXPECT_TRUE(cache.Lookup({1, 100}));
   cache.EraseFile(1);
@@ -181,6 +209,61 @@ TEST(BlockCacheTest, AReplacedBlockOutlivesAScan) {
   EXPECT_GT(found, kHot * 95 / 100);
 }
 
+// Few keys and a small cache, so that every block is evicted, replaced, moved and read again.
+TEST(BlockCacheTest, HasNoOtherBlockThanTheLastOfAKeyRandom) {
+  ForEachSeed(10, [](uint64_t seed) {
+    Random random(seed);
+    MemoryBudget budget(MemoryBudget::kMinimum);
+    BlockCache& cache = BudgetAccess::Cache(budget);
+    constexpr uint64_t kKeys = 400;
+    constexpr uint64_t kFiles = 3;
+    std::vector<uint64_t> marks(kKeys * kFiles);
+    std::vector<Ref<Block>> held(20);
+    std::vector<uint64_t> held_marks(held.size());
+    for (uint64_t step = 1; step < 20'000; ++step) {
+      const uint64_t file = random.Below(kFiles);
+      const uint64_t offset = random.Below(kKeys);
+      uint64_t& mark = marks[file * kKeys + offset];
+      const BlockCache::Key key{file, offset};
+      Ref<Block> found = cache.Lookup(key);
+      if (found) {
+        ASSERT_EQ(MarkOf(*found), mark);
+      }
+      if (random.OneIn(2000)) {
+        cache.EraseFile(file);
+        ASSERT_FALSE(cache.Contains(key));
+      } else if (random.OneIn(3)) {
+        const size_t size = 8 + random.Below(random.OneIn(10) ? 60'000 : 20'000);
+        char* bytes = nullptr;
+        Ref<Block> block = Block::New(&cache.memory(), size, &bytes);
+        std::memcpy(bytes, &step, sizeof step);
+        std::memset(bytes + sizeof step, 'x', size - sizeof step);
+        if (random.OneIn(2)) {
+          cache.Replace(key, std::move(block));
+          mark = step;
+        } else {
+          cache.Insert(key, std::move(block));
+          if (!found) mark = step;
+        }
+        ASSERT_LE(budget.used(Use::kBlockCache), budget.limit() * 2);
+      } else if (found) {
+        const size_t place = random.Below(held.size());
+        held_marks[place] = mark;
+        held[place] = std::move(found);
+      }
+    }
+    for (size_t i = 0; i < held.size(); ++i) {
+      if (held[i]) {
+        ASSERT_EQ(MarkOf(*held[i]), held_marks[i]);
+      }
+    }
+    for (uint64_t file = 0; file < kFiles; ++file) cache.EraseFile(file);
+    held.clear();
+    BudgetAccess::Memory(budget).Trim();
+    EXPECT_EQ(budget.used(), 0u);
+  });
+}
+
 TEST(BlockCacheTest, ReadersOnManyThreadsSeeBlocksThatWereInserted) {
   MemoryBudget budget(MemoryBudget::kMinimum);
   BlockCache& cache = BudgetAccess::Cache(budget);
@@ -250,7 +333,8 @@ class BlockCacheMemoryTest : public testing::Test {
       const size_t size = smallest + random_.Below(largest - smallest + 1);
       const uint64_t offset = random_.Below(1 + random_.Below(100'000));
       if (cache_.Lookup({1, offset})) continue;
-      cache_.Insert({1, offset}, MakeRef<Block>(cache_.memory().Allocate(size), size, size));
+      char* bytes = nullptr;
+      cache_.Insert({1, offset}, Block::New(&cache_.memory(), size, &bytes));
     }
   }
   uint64_t cached() const {
@@ -303,6 +387,39 @@ TEST_F(BlockCacheMemoryTest, ALowerLimitHoldsForItsMemory) {
   Insert(150'000, 1000, 1100);
   EXPECT_GT(cached(), uint64_t{13} << 20);
   EXPECT_LE(taken(), uint64_t{17} << 20);
+}
+
+TEST_F(BlockCacheMemoryTest, TheLimitChangesBesideReadersOnManyThreads) {
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> readers;
+  for (uint64_t thread = 0; thread < 4; ++thread) {
+    readers.emplace_back([&, thread] {
+      Random random(thread);
+      while (!ends.load()) {
+        const uint64_t offset = random.Below(20'000);
+        if (const Ref<Block> block = cache_.Lookup({1, offset})) {
+          ASSERT_EQ(MarkOf(*block), offset);
+          continue;
+        }
+        const size_t size = 1000 + random.Below(3000);
+        char* bytes = nullptr;
+        Ref<Block> block = Block::New(&cache_.memory(), size, &bytes);
+        std::memcpy(bytes, &offset, sizeof offset);
+        cache_.Insert({1, offset}, std::move(block));
+      }
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_OK(budget_.SetLimit((i % 2 == 0 ? 8 : 48) << 20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(i % 7));
+  }
+  ASSERT_OK(budget_.SetLimit(16 << 20));
+  ends.store(true);
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_LE(taken(), uint64_t{17} << 20);
+  cache_.EraseFile(1);
+  BudgetAccess::Memory(budget_).Trim();
+  EXPECT_EQ(budget_.used(), 0u);
 }
 
 TEST_F(BlockCacheMemoryTest, AHigherLimitEvictsNothing) {
@@ -424,9 +541,10 @@ TEST(BlockCacheTest, SmallBlocksTakeAboutAsMuchMemoryAsTheyCharge) {
   MemoryBudget budget(64 << 20);
   BlockCache& cache = BudgetAccess::Cache(budget);
   const auto insert = [&](uint64_t i) {
-    BlockMemory::Buffer bytes = cache.memory().Allocate(200);
-    std::memset(bytes.get(), 'x', 200);
-    cache.Insert({1, i}, MakeRef<Block>(std::move(bytes), 200, 200));
+    char* bytes = nullptr;
+    Ref<Block> block = Block::New(&cache.memory(), 200, &bytes);
+    std::memset(bytes, 'x', 200);
+    cache.Insert({1, i}, std::move(block));
   };
   for (uint64_t i = 0; i < 1000; ++i) insert(i);
   const uint64_t memory = AnonymousMemory();
@@ -436,7 +554,7 @@ TEST(BlockCacheTest, SmallBlocksTakeAboutAsMuchMemoryAsTheyCharge) {
   const auto charged = static_cast<double>(budget.used() - used);
   EXPECT_GT(charged, 30 << 20);
   EXPECT_LT(grown, 1.2 * charged);
-  // What earlier tests have freed is there for the entries.
+  // What earlier tests have freed is there for the hash table.
   EXPECT_GT(grown, 0.5 * charged);
 }
 

@@ -165,7 +165,7 @@ TEST_F(BlockMemoryTest, BuffersMoveToSlabsWithFewerFreeSlots) {
   buffers.clear();
   ASSERT_GT(memory_.slabs(), full * 9 / 10);
   for (Filled& filled : left) {
-    Buffer denser = BlockMemory::Denser(filled.buffer);
+    Buffer denser = BlockMemory::Denser(filled.buffer.get_deleter().slab);
     if (denser == nullptr) continue;
     ASSERT_EQ(BlockMemory::TakenFor(denser, kSize), BlockMemory::TakenFor(filled.buffer, kSize));
     std::memcpy(denser.get(), filled.buffer.get(), kSize);
@@ -175,7 +175,8 @@ TEST_F(BlockMemoryTest, BuffersMoveToSlabsWithFewerFreeSlots) {
   EXPECT_LE(memory_.slabs(), full * 6 / 10);
   for (const Filled& filled : left) {
     EXPECT_TRUE(IsWhole(filled));
-    EXPECT_EQ(BlockMemory::Denser(filled.buffer), nullptr) << "nothing is left to gain";
+    EXPECT_EQ(BlockMemory::Denser(filled.buffer.get_deleter().slab), nullptr)
+        << "nothing is left to gain";
   }
 }
 
