@@ -156,6 +156,14 @@ std::string DebugString(std::string_view key) {
   return out;
 }
 
+std::string BehindRow(std::string_view key) {
+  const size_t end = FindEnd(key, 0);
+  if (end == std::string_view::npos) return {};
+  std::string behind(key.substr(0, end + 2));
+  behind.push_back('\xff');
+  return behind;
+}
+
 std::string WithWholeRow(std::string key) {
   size_t end = key.find('\0');
   while (end != std::string::npos && end + 1 < key.size() && key[end + 1] == kEscapeZero) {

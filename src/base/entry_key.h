@@ -159,6 +159,10 @@ bool IsWellFormed(std::string_view key);
 // that ends there. RowPrefixSize takes what it returns.
 std::string WithWholeRow(std::string key);
 
+// What is behind all keys of the row of `key`, and before those of the next row: the row prefix,
+// and a byte with which no family begins. Empty if no row ends in `key`.
+std::string BehindRow(std::string_view key);
+
 // A readable form of a key: row/family:qualifier@timestamp#sequence.ordinal kind.
 std::string DebugString(std::string_view key);
 

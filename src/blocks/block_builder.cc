@@ -8,9 +8,10 @@
 namespace bigtable {
 namespace {
 
+constexpr size_t kKeep = 1 << 20;
+
 // Clears the buffer. Frees its memory if one huge value has made it large.
 void Empty(std::string* buffer) {
-  constexpr size_t kKeep = 1 << 20;
   if (buffer->capacity() > kKeep && buffer->size() < buffer->capacity() / 4) {
     std::string().swap(*buffer);
   }
@@ -73,7 +74,10 @@ void BlockBuilder::FinishTo(char* to) {
 
 void BlockBuilder::Clear() {
   BeginNext();
-  last_key_.clear();
+  for (std::string* const buffer : {&restarts_, &keys_, &values_, &last_key_}) {
+    if (buffer->capacity() > kKeep) std::string().swap(*buffer);
+    buffer->clear();
+  }
 }
 
 void BlockBuilder::BeginNext() {

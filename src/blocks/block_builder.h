@@ -72,7 +72,7 @@ class BlockBuilder {
   void FinishTo(std::string* out);
   // The same to size() bytes at `to`.
   void FinishTo(char* to);
-  // Forgets all entries, and the last key.
+  // Forgets all entries and the last key, and keeps no more than a few megabytes of memory.
   void Clear();
 
  private:

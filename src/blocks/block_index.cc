@@ -53,7 +53,7 @@ absl::StatusOr<BlockIndex> BlockIndex::LoadParts(absl::Span<const std::string_vi
   if (index.offsets_[index.size()] != end) return Damaged("its blocks are not all of the data");
   index.keys_.shrink_to_fit();
   index.offsets_.ShrinkToFit();
-  index.key_begins_.shrink_to_fit();
+  index.key_begins_.ShrinkToFit();
   index.continued_rows_.shrink_to_fit();
   index.shortened_.shrink_to_fit();
   return index;
@@ -81,7 +81,7 @@ absl::Status BlockIndex::Prepare(absl::Span<const std::string_view> parts, uint6
   if (!TryReserve(&keys_, key_bytes)) {
     return absl::ResourceExhaustedError(Cat("no memory for the ", key_bytes, " bytes of its keys"));
   }
-  key_begins_.reserve(blocks + 1);
+  key_begins_.Reserve(blocks + 1);
   offsets_.Reserve(blocks + 1);
   return absl::OkStatus();
 }
@@ -113,7 +113,7 @@ absl::Status BlockIndex::Add(std::string_view part, uint64_t data_end) {
 
 void BlockIndex::AddOffsets(uint64_t offset, size_t key_begin) {
   offsets_.Add(offset);
-  key_begins_.push_back(key_begin);
+  key_begins_.Add(key_begin);
 }
 
 // Each level has the largest number of every line of the level below. The gaps at the end of a
@@ -183,7 +183,7 @@ size_t BlockIndex::FindBetween(size_t low, size_t high, std::string_view rest) c
 
 size_t BlockIndex::memory() const {
   return sizeof *this + prefix_.capacity() + keys_.capacity() + offsets_.memory() +
-         key_begins_.capacity() * sizeof(size_t) +
+         key_begins_.memory() +
          (continued_rows_.capacity() + shortened_.capacity()) * sizeof(uint64_t) +
          lines_.capacity() * sizeof(Line) + levels_.capacity() * sizeof(uint32_t);
 }

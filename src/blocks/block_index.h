@@ -1,15 +1,14 @@
 // The index of an open SSTable, or a part of it: which data block holds a key, and the block's
 // offset. Immutable, thread-safe.
 //
-// The common prefix of all last keys is stored once. The next eight bytes of each key, as a
+// The common prefix of all keys is stored once. The next eight bytes of each key, as a
 // big-endian number, are in a sorted array. Above it are arrays of every eighth, sixty-fourth, ...
 // number, so a search reads one cache line a level and counts the numbers in it that are smaller
 // than the target, without branches. Whole keys are compared only among equal numbers.
 //
-// The key of a block is its last key, so the block that is found has the first entry at or after
-// the target. A long key may have been shortened (index_writer.h); it is then between the last key
-// of the block and the first key of the next. If the block that is found ends before the target,
-// the next one begins with the first entry after it.
+// The key of a block is its last key, or was shortened (index_writer.h); then it is between the
+// last key of the block and the first key of the next. The block that is found has the first entry
+// at or after the target, or ends before the target, and the next one begins with that entry.
 #ifndef BIGTABLE_BLOCKS_BLOCK_INDEX_H_
 #define BIGTABLE_BLOCKS_BLOCK_INDEX_H_
 
@@ -140,13 +139,13 @@ class BlockIndex {
   size_t LowerBound(uint64_t number) const;
   BIGTABLE_ONLY_PREFETCHES void PrefetchEntries(size_t first) const {
     offsets_.Prefetch(first);
-    PrefetchLine(key_begins_.data() + first);
-    PrefetchLine(key_begins_.data() + std::min(first + kFanOut, key_begins_.size() - 1));
+    key_begins_.Prefetch(first);
+    key_begins_.Prefetch(std::min(first + kFanOut, key_begins_.size() - 1));
   }
   uint64_t NumberAt(size_t i) const {
     return lines_[levels_.back() + i / kFanOut].numbers[i % kFanOut];
   }
-  // The first position in [low, high) whose last key without the prefix is at or after `rest`; or
+  // The first position in [low, high) whose key without the prefix is at or after `rest`; or
   // `high`.
   size_t FindBetween(size_t low, size_t high, std::string_view rest) const;
   std::string_view KeyRest(size_t i) const {
@@ -154,10 +153,10 @@ class BlockIndex {
     return std::string_view(keys_).substr(key_begins_[i], key_begins_[i + 1] - key_begins_[i]);
   }
 
-  std::string prefix_;              // common to all keys
-  std::string keys_;                // the rests after the prefix, concatenated
-  BlockOffsets offsets_;            // of the blocks in the file, and the end of the last block
-  std::vector<size_t> key_begins_;  // offsets of the rests in keys_, and their end
+  std::string prefix_;       // common to all keys
+  std::string keys_;         // the rests after the prefix, concatenated
+  BlockOffsets offsets_;     // of the blocks in the file, and the end of the last block
+  BlockOffsets key_begins_;  // of the rests in keys_, and their end
   // A bit for each block, up to the last that is set.
   std::vector<uint64_t> continued_rows_;
   std::vector<uint64_t> shortened_;

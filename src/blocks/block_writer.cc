@@ -6,6 +6,7 @@
 #include "absl/base/macros.h"
 
 #include "base/coding.h"
+#include "base/entry_key.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "blocks/dictionary.h"
@@ -58,6 +59,7 @@ absl::Status BlockWriter::BeginNextBlock(std::string_view first_key, bool contin
   ABSL_ASSERT(!unlisted_.empty() && "the last block is not listed before this");
   Unlisted* const last = &unlisted_.back();
   last->row_continues = continues_row;
+  ABSL_ASSERT((continues_row || BehindRow(last->last_key) < first_key) && "it has later rows");
   if (index_.IsShortened(last->last_key.size())) {
     last->next = first_key;
     unlisted_keys_ += last->next.capacity();

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+
 #include "base/checksum.h"
 #include "base/compare.h"
 #include "base/shortcuts.h"
@@ -27,7 +29,7 @@ Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix, Block
   if (!cursor.Open(block)) return {};
   // Its memory is used again for the next row.
   static thread_local BlockBuilder builder;
-  builder.Clear();
+  const absl::Cleanup clear = [] { builder.Clear(); };
   size_t shared;
   for (cursor.Seek(row_prefix); cursor.valid() && BeginsWith(cursor.key(), row_prefix);
        cursor.Next()) {

@@ -6,6 +6,7 @@
 
 #include "base/coding.h"
 #include "base/compare.h"
+#include "base/entry_key.h"
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -38,13 +39,18 @@ std::string ShortestFrom(std::string_view last, std::string_view next) {
 
 absl::Status IndexWriter::Add(std::string_view last_key, uint64_t stored, std::string_view next,
                               bool row_continues) {
-  // Every part adds its last key to the root, so that one should be short, or one of several.
+  // The key of each part is in the root, so it should be short, or one of several.
   const bool may_end = !IsShortened(part_.last_key().size()) || blocks_ >= kRestartInterval;
   if (blocks_ > 0 && part_.size() >= part_size_ && may_end) FinishPart();
-  std::string shortest;
-  if (IsShortened(last_key.size())) shortest = ShortestFrom(last_key, next);
-  const bool is_shortened = !shortest.empty() && shortest.size() < last_key.size();
-  const std::string_view key = is_shortened ? shortest : last_key;
+  std::string shorter;
+  if (IsShortened(last_key.size())) {
+    shorter = ShortestFrom(last_key, next);
+  } else if (!row_continues && !has_last_keys_) {
+    shorter = BehindRow(last_key);
+  }
+  const bool is_shortened =
+      !shorter.empty() && shorter.size() < last_key.size() && shorter > last_key;
+  const std::string_view key = is_shortened ? shorter : last_key;
   std::string value;
   const uint64_t flags = (is_shortened ? 2 : 0) + (row_continues ? 1 : 0);
   AppendVarint64(&value, stored * 4 + flags);
@@ -52,7 +58,7 @@ absl::Status IndexWriter::Add(std::string_view last_key, uint64_t stored, std::s
   if (size() + key.size() + value.size() + kAround > kMaxBlockSize) return TooLarge();
   size_t shared;
   if (!part_.Add(key, value, &shared)) {
-    return absl::InternalError(Cat("last keys do not ascend at ", Quoted(last_key)));
+    return absl::InternalError(Cat("keys of the index do not ascend at ", Quoted(last_key)));
   }
   flags_ = flags;
   ++blocks_;
@@ -78,7 +84,7 @@ absl::Status IndexWriter::AddToRoot(const Part& part, const BlockHandle& handle,
   if (!root->Fits(part.last_key, value)) return TooLarge();
   size_t shared;
   [[maybe_unused]] const bool ascends = root->Add(part.last_key, value, &shared);
-  ABSL_ASSERT(ascends && "the last keys of parts ascend, as those of blocks do");
+  ABSL_ASSERT(ascends && "the keys of parts ascend, as those of blocks do");
   return absl::OkStatus();
 }
 

@@ -2,28 +2,33 @@
 //
 // The index is a block (block_builder.h) with an entry for each data block:
 //
-//   key:   the last key of the data block; or, if that is longer than kWholeKey, the shortest one
-//   that
-//          is not before it, and before the first key of the next data block
+//   key:   what separates the data block from the next one:
+//          * if its last key is longer than kWholeKey: the shortest key that is not before that,
+//          and
+//            before the first key of the next data block;
+//          * otherwise, if its last row ends in it: the prefix of this row (base/entry_key.h), and
+//            the byte FF, which is behind all keys of the row and before those of the next;
+//          * otherwise its last key
 //   value: varint: four times the data block's size in the file without its block trailer, plus 2
-//   if
-//          the key was shortened, plus 1 if the row in which the data block ends continues in the
-//          next
+//          if the key is not its last key, plus 1 if the row in which the data block ends continues
+//          in the next
 //
 // An index of more than kPartSize bytes is divided into parts of this form, adjacent in the file
 // right behind the data. Behind them stands the root, a block that is not compressed:
 //
-//   key:   the last key of the part
+//   key:   that of the last data block of the part
 //   value: varint: four times the part's size in the file without its block trailer, plus 2 and 1
-//   as
-//          the last entry of the part has them; varint data blocks in it; varint bytes of these
+//          as the last entry of the part has them; varint data blocks in it; varint bytes of these
 //          data blocks with their block trailers
 //
 // Why parts: an index that finds no room in the memory budget is read by parts
-// (sstable/file_parts.h). Why shorter keys: otherwise the index of a file whose keys are larger
-// than a block is as large as its data.
+// (sstable/file_parts.h). Why not the last key: column, timestamp and version are half of the index
+// of rows with short keys. Why a row's prefix is left whole: estimates look for such rows in other
+// files. Why the keys that are longer are shortened further: otherwise the index of a file whose
+// keys are larger than a block is as large as its data.
 //
-// Worked example: a data block of 75 bytes with the last key "ab": one entry, "ab" -> AC 02 (300).
+// Worked example: a data block of 75 bytes in which the row "ab" ends: one entry,
+// 61 62 00 01 FF -> AE 02 (302).
 //
 // One thread at a time.
 #ifndef BIGTABLE_BLOCKS_INDEX_WRITER_H_
@@ -46,10 +51,13 @@ namespace bigtable {
 inline constexpr size_t kWholeKey = 256;
 inline constexpr size_t kIndexPartSize = 2048;
 
-// What writers use: these constants, unless a test has changed them.
+// What writers use: these values, unless a test has changed them.
 struct IndexSizes {
-  std::atomic<size_t> whole_key{kWholeKey};  // a longer key is shortened
+  std::atomic<size_t> whole_key{kWholeKey};  // a longer one is shortened by the next
   std::atomic<size_t> part{kIndexPartSize};
+  // As earlier versions of this program: a key that is not longer is that of the block's last
+  // entry.
+  std::atomic<bool> has_last_keys{false};
 };
 extern IndexSizes index_sizes;
 
@@ -59,7 +67,7 @@ std::string ShortestFrom(std::string_view last, std::string_view next);
 
 class IndexWriter {
  public:
-  // Whether a key of this size is shortened, so that Add needs the next one.
+  // Whether a key of this size is shortened by the next one, so that Add needs that.
   bool IsShortened(size_t key_size) const { return key_size > whole_key_; }
   // The entry of the next data block, which takes `stored` bytes of the file without its block
   // trailer. `next`: the first key of the data block after it; empty: there is none, or it is not
@@ -99,6 +107,7 @@ class IndexWriter {
 
   const size_t whole_key_ = index_sizes.whole_key.load(std::memory_order_relaxed);
   const size_t part_size_ = index_sizes.part.load(std::memory_order_relaxed);
+  const bool has_last_keys_ = index_sizes.has_last_keys.load(std::memory_order_relaxed);
   std::string finished_;  // the parts, one after another
   std::vector<Part> parts_;
   size_t key_bytes_ = 0;  // of their last keys

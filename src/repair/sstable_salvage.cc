@@ -63,6 +63,9 @@ class Salvage {
     ++found_.entries;
     return callback_(key, value);
   }
+  std::string_view RowOfLast() const {
+    return std::string_view(last_).substr(0, RowPrefixSize(last_));
+  }
   void AddGap(std::optional<std::string> last, absl::Status why) {
     if (found_.damage.ok()) found_.damage = std::move(why);
     // One gap for adjacent blocks.
@@ -101,7 +104,10 @@ class Salvage {
         cursor.Next();
       }
       if (cursor.status().ok()) continue;
-      if (last_ == ends[i]) continue;  // the next block is damaged, and is sought again
+      // The next block is damaged, and is sought again.
+      if (last_ == ends[i] || (ends[i] == BehindRow(last_) && cursor.FailedBehind(RowOfLast()))) {
+        continue;
+      }
       if (!IsDamage(cursor.status())) return cursor.status();
       AddGap(ends[i], cursor.status());
       last_ = ends[i];
@@ -186,7 +192,7 @@ class Salvage {
     return Decompress(stored, nullptr, block->data(), block->size());
   }
   // Whether it is a data block, after the last one: the index that follows them begins with a key
-  // that is not after theirs, and other sections are no blocks.
+  // that is not well formed, or not after theirs, and other sections are no blocks.
   absl::StatusOr<bool> ReadBlock(std::string_view block) {
     BlockCursor cursor;
     if (!cursor.Open(block)) return false;

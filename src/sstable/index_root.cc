@@ -101,8 +101,7 @@ IndexRoot::Part IndexRoot::operator[](size_t i) const {
           .blocks = end.block - begin.block,
           .data_begin = begin.data,
           .data_end = end.data,
-          .row_continues = (begin.flags & 1) != 0,
-          .is_shortened = (begin.flags & 2) != 0};
+          .row_continues = (begin.flags & 1) != 0};
 }
 
 size_t IndexRoot::Find(std::string_view target) const {

@@ -25,10 +25,7 @@ class IndexRoot {
     size_t blocks = 0;
     uint64_t data_begin = 0;  // of its data blocks in the file
     uint64_t data_end = 0;
-    // BlockIndex::RowContinues and IsShortened of its last data block, whose key is that of the
-    // part.
-    bool row_continues = false;
-    bool is_shortened = false;
+    bool row_continues = false;  // BlockIndex::RowContinues of its last data block
   };
 
   // The root of no file; to be assigned to.
@@ -44,11 +41,12 @@ class IndexRoot {
 
   size_t size() const { return entries_.empty() ? 0 : entries_.size() - 1; }
   Part operator[](size_t i) const;
-  // The first part whose last key is at or after `target`; size() if there is none.
+  // The first part whose key, that of its last data block, is at or after `target`; size() if there
+  // is none.
   size_t Find(std::string_view target) const;
   // The part that has this data block.
   size_t PartOf(size_t block) const;
-  // The last key of a part. Costs an allocation.
+  // The key of a part, that of its last data block. Costs an allocation.
   std::string KeyOf(size_t i) const { return prefix_ + std::string(KeyRest(i)); }
   size_t memory() const {
     return prefix_.capacity() + keys_.capacity() + entries_.capacity() * sizeof(Entry);

@@ -17,7 +17,7 @@
 // Worked example: a file of one small data block, no filter, no compression:
 //
 //   0    data block of 75 bytes, then its block trailer of 9
-//   84   index: one entry (the last key, 300), then its block trailer
+//   84   index: one entry (the row in which it ends, 302), then its block trailer
 //   ...  properties, then their block trailer
 //   ...  footer: offsets and sizes of sections, identity, format version, checksum, magic
 #ifndef BIGTABLE_SSTABLE_SSTABLE_BUILDER_H_

@@ -310,20 +310,15 @@ bool SSTableCursor::FailedBehind(std::string_view row_prefix) const {
     return row_prefix < first && !first.starts_with(row_prefix);
   }
   if (RowContinues(failed_ - 1)) return false;
-  std::string before;
-  bool is_shortened;
+  // The failed block begins with a later row than that in which the one before it ends. The index
+  // has a key for that one which is before the prefix of this later row, also if it was shortened.
+  // So a row that is not behind the key is before the failed block.
   if (HasIndexOf(failed_ - 1)) {
     const InIndex in = IndexOf(failed_ - 1);
-    before = in.index.KeyOf(in.block);
-    is_shortened = in.index.IsShortened(in.block);
-  } else {  // the last block of another part
-    const IndexRoot& root = table_->parts_->root();
-    const size_t part = root.PartOf(failed_ - 1);
-    before = root.KeyOf(part);
-    is_shortened = root[part].is_shortened;
+    return in.index.KeyOf(in.block) >= row_prefix;
   }
-  // A shortened key that begins with the row may be behind its block, and the failed one begin so.
-  return before >= row_prefix && !(is_shortened && before.starts_with(row_prefix));
+  const IndexRoot& root = table_->parts_->root();  // it is the last block of another part
+  return root.KeyOf(root.PartOf(failed_ - 1)) >= row_prefix;
 }
 
 // When sources are merged, others are often read before this value: the prefetch ends meanwhile. If

@@ -1,9 +1,9 @@
 // A position in an SSTable. One thread at a time. It is cheap to create, needs no heap as long as
 // keys are short, and may be used for any number of seeks.
 //
-// * A Seek reads at most one data block, because the index has the last key of each; where it has
-//   shortened that key, it may read two, as a SeekBefore may. SeekRow and the calls of Next after
-//   it read only the blocks of the row, but for that.
+// * A Seek reads one data block; two if the target is behind the last entry of the first, but not
+//   behind its key in the index (index_writer.h). A SeekBefore may read two as well. SeekRow and
+//   the calls of Next after it read only the blocks of the row.
 // * value_owner() is the block if the value is in a block of the block cache or of the cursor; it
 //   is null if the value is in the mapped file or in an in-memory table, which live as long as the
 //   SSTable.

@@ -315,6 +315,24 @@ TEST(EntryKeyTest, ThePrefixSuccessorIsTheFirstKeyAfterThePrefix) {
   }
 }
 
+TEST(EntryKeyTest, BehindARowIsNothingOfItAndAllOfTheNextRandom) {
+  ForEachSeed(50, [](uint64_t seed) {
+    Random random(seed);
+    for (int i = 0; i < 500; ++i) {
+      const Entry a = RandomEntry(random);
+      Entry b = Neighbour(random, a);
+      b.family.insert(0, "f");  // names begin with letters, digits and the like
+      const std::string behind = BehindRow(a.Encode());
+      EXPECT_EQ(behind, RowPrefix(a.row) + "\xff");
+      EXPECT_EQ(b.Encode() < behind, b.row <= a.row) << DebugString(b.Encode());
+      EXPECT_NE(b.Encode(), behind);
+    }
+  });
+  EXPECT_EQ(BehindRow(""), "");
+  EXPECT_EQ(BehindRow("a\0\xff"s), "");
+  EXPECT_EQ(BehindRow("a\0\x01"s), "a\0\x01\xff"s);
+}
+
 TEST(EntryKeyTest, ATimestampTargetSortsBeforeCellsUpToItAndAfterNewerOnes) {
   std::string target = RowPrefix("r");
   AppendColumn(&target, "f", "q");

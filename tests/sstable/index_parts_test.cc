@@ -57,7 +57,8 @@ std::string RandomTarget(Random* random) {
 class IndexPartsTest : public testing::Test {
  protected:
   void WriteRandom(Random* random, size_t most) {
-    const ScopedIndexSizes sizes(random->Below(40), 1 + random->Below(150));
+    const ScopedIndexSizes sizes(random->OneIn(2) ? kWholeKey : random->Below(40),
+                                 1 + random->Below(150), random->OneIn(2));
     LocalityGroup group;
     group.block_size = random->OneIn(4) ? 1 : 1 + random->Below(300);
     group.compression =

@@ -69,9 +69,9 @@ class RowSlicesTest : public testing::Test {
   }
   // With its sequence numbers shifted, as of a file that was ingested.
   Ref<SSTable> Write(const LocalityGroup& group, const Entries& entries, int64_t shift = 0) {
-    // In two of three files, keys of the index are shortened.
+    // In two of three files, keys of the index are shortened by the next.
     const ScopedIndexSizes sizes(entries.size() % 3 == 0 ? kWholeKey : entries.size() % 30,
-                                 kIndexPartSize);
+                                 kIndexPartSize, entries.size() % 2 == 0);
     absl::StatusOr<SSTableInfo> info = WriteTable(&memory_, kPath, group, entries);
     EXPECT_OK(info);
     if (shift != 0) {
