@@ -89,9 +89,11 @@ absl::Status BackgroundWork::AwaitFlush(TabletServer* server, const Tablet& tabl
   while (tablet.FlushedThrough(group) < through) {
     if (tablet.flags().removed()) return absl::NotFoundError("the table was deleted");
     if (tablet.flags().superseded()) return absl::OkStatus();
-    // A server that has lost its lock will be replaced.
+    // A server that has lost its lock will be replaced. It lost it before it had an error that says
+    // so.
+    absl::Status error = server->write_error().status();
     if (server->state().serving()) {
-      BT_RETURN_IF_ERROR(server->write_error().status());
+      BT_RETURN_IF_ERROR(std::move(error));
       const auto failed = failed_flushes_.find(server);
       if (failed != failed_flushes_.end() && failed->second.last > last) {
         return failed->second.status;
@@ -193,9 +195,12 @@ absl::Status BackgroundWork::EraseOldLog(TabletServer* server, uint64_t table_id
                                          const CallLimits& limits) {
   if (!server->rotation().HasLogged(table_id)) return absl::OkStatus();
   const SequenceNumber last = server->visible();  // later mutations may be in the fresh file
-  BT_RETURN_IF_ERROR(server->StartFreshLogSegment(limits));
-  BT_RETURN_IF_ERROR(FlushServer(server, limits));
-  BT_RETURN_IF_ERROR(server->log().Trim(limits));
+  absl::Status erased = server->StartFreshLogSegment(limits);
+  if (erased.ok()) erased = FlushServer(server, limits);
+  if (erased.ok()) erased = server->log().Trim(limits);
+  // The log of a server that has ended is removed once it is recovered.
+  if (!erased.ok() && server->state().ended()) return absl::OkStatus();
+  BT_RETURN_IF_ERROR(std::move(erased));
   server->rotation().MarkErased(last);
   return absl::OkStatus();
 }
@@ -265,9 +270,12 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
     while (true) {
       bool is_one_lost = false;
       for (TabletServer* server : servers_) {
-        is_one_lost |=
-            server->state().ended();  // it will be replaced, so its error does not matter
-        if (!server->state().ended()) BT_RETURN_IF_ERROR(server->write_error().status());
+        // One that has ended will be replaced, so its error does not matter. It ended before it had
+        // an error that says so.
+        absl::Status error = server->write_error().status();
+        const bool is_lost = server->state().ended();
+        is_one_lost |= is_lost;
+        if (!error.ok() && !is_lost) return error;
       }
       BT_RETURN_IF_ERROR(compaction_error_);
       BT_RETURN_IF_ERROR(AnyFailure());

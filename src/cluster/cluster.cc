@@ -193,8 +193,9 @@ absl::Status Cluster::Resume(const CallLimits& limits) {
 
 absl::Status Cluster::background_error() const {
   for (TabletServer* server : servers_.AllTabletServers()) {
-    if (!server->state().ended())
-      BT_RETURN_IF_ERROR(server->write_error().status());  // an ended server will be replaced
+    // An ended server will be replaced. It ended before it had an error that says so.
+    absl::Status error = server->write_error().status();
+    if (!error.ok() && !server->state().ended()) return error;
   }
   return environment_->background.compaction_error();
 }

@@ -178,7 +178,7 @@ TEST_F(SortedRunTest, RunsAreJoinedIfTheyShareNoRowRandom) {
     }
     ASSERT_TRUE(joined.empty());
   });
-  EXPECT_GT(joined_runs, 300);
+  EXPECT_GT(joined_runs, 150);
   EXPECT_GT(refused, 100);
 }
 

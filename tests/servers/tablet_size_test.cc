@@ -48,7 +48,8 @@ TEST_F(TabletSizeTest, ATabletIsSplitWhenItIsTooLarge) {
   }
   ASSERT_OK(database_->Compact("t"));
   ASSERT_OK(database_->WaitUntilQuiet());
-  EXPECT_EQ(Tablets("t").size(), tablets.size());  // splits and merges are off
+  // Merges are off. The deletions may have made a tablet too large.
+  EXPECT_GE(Tablets("t").size(), tablets.size());
   EXPECT_STATUS(
       kInvalidArgument, "merge_size",
       database_->SetSplitRule("t", {.tablet_size = 64 << 10, .merge_size = (32 << 10) + 1}));
