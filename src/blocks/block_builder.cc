@@ -8,10 +8,9 @@
 namespace bigtable {
 namespace {
 
-constexpr size_t kKeep = 1 << 20;
-
 // Clears the buffer. Frees its memory if one huge value has made it large.
 void Empty(std::string* buffer) {
+  constexpr size_t kKeep = 1 << 20;
   if (buffer->capacity() > kKeep && buffer->size() < buffer->capacity() / 4) {
     std::string().swap(*buffer);
   }
@@ -61,7 +60,10 @@ void BlockBuilder::Finish(Append append) {
   append(restarts_);
   append(keys_);
   append(values_);
-  BeginNext();
+  entries_ = 0;
+  Empty(&restarts_);
+  Empty(&keys_);
+  Empty(&values_);
 }
 
 void BlockBuilder::FinishTo(std::string* out) {
@@ -70,21 +72,6 @@ void BlockBuilder::FinishTo(std::string* out) {
 
 void BlockBuilder::FinishTo(char* to) {
   Finish([&to](std::string_view piece) { to += piece.copy(to, piece.size()); });
-}
-
-void BlockBuilder::Clear() {
-  BeginNext();
-  for (std::string* const buffer : {&restarts_, &keys_, &values_, &last_key_}) {
-    if (buffer->capacity() > kKeep) std::string().swap(*buffer);
-    buffer->clear();
-  }
-}
-
-void BlockBuilder::BeginNext() {
-  entries_ = 0;
-  Empty(&restarts_);
-  Empty(&keys_);
-  Empty(&values_);
 }
 
 }  // namespace bigtable

@@ -72,14 +72,11 @@ class BlockBuilder {
   void FinishTo(std::string* out);
   // The same to size() bytes at `to`.
   void FinishTo(char* to);
-  // Forgets all entries and the last key, and keeps no more than a few megabytes of memory.
-  void Clear();
 
  private:
   // Calls `append` with each piece of the block, and begins a new one.
   template <typename Append>
   void Finish(Append append);
-  void BeginNext();
 
   uint32_t entries_ = 0;
   std::string restarts_;

@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
-
 #include "base/checksum.h"
 #include "base/compare.h"
 #include "base/shortcuts.h"
@@ -27,9 +25,7 @@ bool IsOfRow(const Block& slice, std::string_view row_prefix) {
 Ref<Block> SliceOfRow(std::string_view block, std::string_view row_prefix, BlockMemory* memory) {
   BlockCursor cursor;
   if (!cursor.Open(block)) return {};
-  // Its memory is used again for the next row.
-  static thread_local BlockBuilder builder;
-  const absl::Cleanup clear = [] { builder.Clear(); };
+  BlockBuilder builder;
   size_t shared;
   for (cursor.Seek(row_prefix); cursor.valid() && BeginsWith(cursor.key(), row_prefix);
        cursor.Next()) {
