@@ -193,8 +193,11 @@ void GroupWriter::FinishGroup(Group group, absl::Status status) {
 void GroupWriter::FailGroup(Group group, const absl::Status& status, bool is_measured) {
   // No reader sees the group, and later writes become visible. So the log must never be read as if
   // it had the group.
-  if (!insertions_.empty()) log()->Fail(status);
-  parts_.error->Set(status);
+  if (insertions_.empty()) {
+    parts_.error->Set(status);
+  } else {
+    Fail(status);
+  }
   RefuseGroup(group, status, is_measured);
 }
 
@@ -454,7 +457,9 @@ void GroupWriter::ApplyLogged(Tablet* tablet, std::string_view row, const Logged
 }
 
 void GroupWriter::Fail(const absl::Status& status) {
-  log()->Fail(status);
+  // Nothing follows in the log of a server that has ended, which is read up to what it acknowledged
+  // last. Other servers sync it if parts of batches link their logs with it (batch_log_sync.h).
+  if (!parts_.state->ended()) log()->Fail(status);
   parts_.error->Set(status);
 }
 

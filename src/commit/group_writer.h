@@ -147,6 +147,7 @@ class GroupWriter {
     last_acknowledged_.store(last, std::memory_order_release);
   }
   // The server refuses writes because of this error; what was logged in this turn does not count.
+  // The log fails, unless the server has ended.
   void Fail(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   // After a group: rotates memtables if the log is too long, and requests its upkeep.
   void LimitLog() ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);

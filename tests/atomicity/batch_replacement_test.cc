@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "bigtable/bigtable.h"
@@ -43,9 +45,9 @@ class BatchReplacementTest : public testing::Test {
     machine_.reset();
   }
 
-  void LoseServer() {
+  void LoseServer(bool maps_logs = true) {
     End();
-    machine_ = std::make_unique<BatchMachine>(std::make_unique<InMemoryFileSystem>(), true);
+    machine_ = std::make_unique<BatchMachine>(std::make_unique<InMemoryFileSystem>(), maps_logs);
     ASSERT_OK(machine_->Start(3));
     peer_ = std::make_unique<DatabasePeer>(machine_->database());
     // Another place than that of the lost server.
@@ -103,6 +105,38 @@ TEST_F(BatchReplacementTest, PowerIsLostAtEachCall) {
   }
   EXPECT_GT(found, 1);
   EXPECT_GT(lost, 1);
+}
+
+// A server is lost while it commits a write. Its log, which has that write and a part of a batch,
+// can be synced, so the servers that live go on at once.
+TEST_F(BatchReplacementTest, OtherServersSyncTheLogOfAServerThatIsLostDuringAWrite) {
+  ASSERT_NO_FATAL_FAILURE(LoseServer(false));
+  lost_ = peer_->Hosts()[static_cast<size_t>(machine_->server_of(0))]->server();
+  operations_.push_back({.places = {0}});
+  machine_->faults().StallCalls(
+      {.kinds = {FileCall::kLogWrite}, .path_contains = machine_->log_of(0)});
+  absl::Status written;
+  std::thread writer([&] { written = machine_->Apply(&operations_[2], 2, Durability::kBuffered); });
+  ASSERT_TRUE(machine_->faults().WaitUntilStalled(1));
+  std::atomic<bool> is_held{true};
+  peer_->OnMasterStep([&] {
+    while (is_held) absl::SleepFor(absl::Milliseconds(1));
+  });
+  peer_->Kill(lost_);
+  replacing_ = std::thread([this] { peer_->ReplaceLostServers(); });
+  while (!lost_->state().ended()) absl::SleepFor(absl::Milliseconds(1));
+  machine_->faults().ReleaseCalls();
+  // The server is not replaced yet.
+  while (!lost_->write_error().any()) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_OK(WriteSynced());
+  const auto found = FindAfterPowerLoss();
+  EXPECT_TRUE(found[0].contains(kBatch));
+  EXPECT_TRUE(found[place_].contains(kSynced));
+  is_held = false;
+  writer.join();
+  replacing_.join();
+  peer_->OnMasterStep({});
+  EXPECT_STATUS(kUnavailable, "has lost its lock", written);
 }
 
 // The tablets of the lost server are being loaded, and none is flushed yet.
