@@ -142,6 +142,15 @@ absl::Status LoadTenants(Subject* subject) {
   return absl::OkStatus();
 }
 
+absl::Status SplitIntoTablets(Subject* subject) {
+  constexpr uint64_t kTablets = 200;
+  for (uint64_t i = 1; i < kTablets; ++i) {
+    const absl::Status s = subject->database->SplitTablet("t", Key(kRows * i / kTablets).view());
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
 // --- Others ---
 
 absl::Status LoadLarge(Subject* subject) {

@@ -52,6 +52,9 @@ absl::Status LoadTenants(Subject* subject);
 // Only the file.
 absl::Status LoadFewTenants(Subject* subject);
 
+// Nothing but 200 tablets.
+absl::Status SplitIntoTablets(Subject* subject);
+
 // --- Others ---
 
 // Rows of 1,000 bytes, 102 MB; compacted.

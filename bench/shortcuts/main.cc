@@ -72,6 +72,7 @@ constexpr std::array kEntries = {
     Entry{Shortcut::kEmptyRows, "kEmptyRows", "scan_deleted,scan", Databases::kOne},
     Entry{Shortcut::kKeptMerges, "kKeptMerges", "read_counter", Databases::kOne},
     Entry{Shortcut::kPinnedValues, "kPinnedValues", "write,write_small"},
+    Entry{Shortcut::kSharedFiles, "kSharedFiles", "load_tablets"},
     Entry{Shortcut::kMovedFiles, "kMovedFiles", "load_in_order,load"},
     Entry{Shortcut::kMergeOne, "kMergeOne", "scan,scan_disjoint,load_in_order", Databases::kOne},
     Entry{Shortcut::kMergeInOrder, "kMergeInOrder", "scan_overlapping,load", Databases::kOne},

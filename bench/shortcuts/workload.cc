@@ -331,6 +331,10 @@ void Leveled(DatabaseOptions* options, TableSchema* schema) {
   schema->locality_groups["default"].compaction = bigtable::CompactionStyle::kLeveled;
 }
 
+void LittleMemory(DatabaseOptions* options, TableSchema*) {
+  options->memory_budget = uint64_t{16} << 20;
+}
+
 constexpr std::array kWorkloads = {
     Workload{"write", "a row of 1,000 bytes", nullptr, nullptr, WriteRandomRows},
     Workload{"write_small", "a row of 100 bytes", nullptr, nullptr, WriteSmallRandomRows},
@@ -343,6 +347,8 @@ constexpr std::array kWorkloads = {
              WriteAndCompact<WriteRowsInOrder>, Start::kOpen, true},
     Workload{"load", "a row, compactions included", Leveled, nullptr,
              WriteAndCompact<WriteSmallRandomRows>, Start::kOpen, true},
+    Workload{"load_tablets", "a row in one of 200 tablets, compactions included", LittleMemory,
+             SplitIntoTablets, WriteAndCompact<WriteSmallRandomRows>, Start::kOpen, true},
     Workload{"read_memtable", "a row", nullptr, LoadMemtable, ReadRows},
     Workload{"read_memtable_tenants", "a row with a long key", nullptr, LoadTenants,
              ReadTenantRows},

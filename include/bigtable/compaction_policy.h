@@ -41,8 +41,8 @@
 
 namespace bigtable {
 
-// Of a file that two tablets share since a split, `bytes` counts only the part of this tablet; the
-// other numbers are of the whole file.
+// Of a file that tablets share, since a split or because they have written it together, `bytes`,
+// `entries` and `deletions` are estimates of this tablet's part; the rest is of the whole file.
 struct FileSummary {
   uint64_t number = 0;
   uint64_t bytes = 0;

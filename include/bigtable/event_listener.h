@@ -50,7 +50,9 @@ struct MemtableRotatedEvent {
   uint64_t bytes = 0;  // with the log bytes that it points into
 };
 
-// A minor compaction. The second group of fields is set only in the event of its end.
+// A minor compaction. The second group of fields is set only in the event of its end. A file that
+// several tablets have written together is an output of each, with its whole size; bytes_written
+// has what is the tablet's. The same holds for a CompactionEvent.
 struct MinorCompactionEvent {
   absl::Time time;
   EventLocation location;
@@ -76,12 +78,13 @@ struct CompactionEvent {
   CompactionReason reason = CompactionReason::kMerge;
   std::string policy_reason = {};  // CompactionPick::reason
   bool is_major = false;           // includes the oldest run, so it drops deletions
-  std::vector<EventFile> inputs;   // read, and then removed
+  std::vector<EventFile> inputs;   // read, and then removed, unless another tablet shares them
   std::vector<EventFile> moved;    // to another run, untouched
   std::vector<EventFile> dropped;  // removed, unread
 
   absl::Duration duration;
-  // Cancelled: ended by CancelCompactions, by Close, or because the table was deleted.
+  // Cancelled: ended by CancelCompactions, by Close, because the table was deleted, or because the
+  // compaction of another tablet that was made with it has failed.
   absl::Status status;
   std::vector<EventFile> outputs;
   uint64_t bytes_read = 0;

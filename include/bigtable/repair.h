@@ -87,7 +87,7 @@ struct RepairReport {
   std::vector<RepairedTable> tables;    // by name
   // What METADATA knew could not be read completely, so the tables are made of all SSTables that
   // are there for them. Among these may be files that a compaction had replaced, or whose rows had
-  // been dropped, and that were not removed yet: they may bring back cells that were deleted or
+  // been dropped, for some of their tablets: they may bring back cells that were deleted or
   // collected, and count contributions to aggregates twice. Tablets have the boundaries that could
   // be read.
   bool is_metadata_lost = false;

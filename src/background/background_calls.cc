@@ -45,15 +45,33 @@ BackgroundWork::Immutable BackgroundWork::ImmutableOf(std::shared_ptr<Tablet> ta
   return immutable;
 }
 
-absl::Status BackgroundWork::FlushTablet(TabletServer* server,
-                                         const std::shared_ptr<Tablet>& tablet,
-                                         const CallLimits& limits) {
+absl::Status BackgroundWork::FlushTablets(TabletServer* server,
+                                          absl::Span<const std::shared_ptr<Tablet>> tablets,
+                                          const CallLimits& limits) {
   BT_RETURN_IF_ERROR(limits.Check());
   const uint64_t last_failure = BeginWaiting(server);
-  BT_RETURN_IF_ERROR(server->rotation().RotateAll(tablet.get(), limits));
-  const Immutable immutable = ImmutableOf(tablet, server->rotation().DueThrough());
+  BT_RETURN_IF_ERROR(server->rotation().RotateAll(tablets, limits));
+  const SequenceNumber due_through = server->rotation().DueThrough();
+  std::vector<Immutable> all;
+  for (const std::shared_ptr<Tablet>& tablet : tablets) {
+    all.push_back(ImmutableOf(tablet, due_through));
+  }
   MutexLock lock(&mutex_);
-  return AwaitFlushes(server, immutable, last_failure, limits);
+  for (const Immutable& immutable : all) {
+    BT_RETURN_IF_ERROR(AwaitFlushes(server, immutable, last_failure, limits));
+  }
+  return absl::OkStatus();
+}
+
+BackgroundWork::OwnFiles::OwnFiles(BackgroundWork* background, uint64_t table_id)
+    : background_(background), table_id_(table_id) {
+  MutexLock lock(&background_->mutex_);
+  background_->own_files_.insert(table_id_);
+}
+
+BackgroundWork::OwnFiles::~OwnFiles() {
+  MutexLock lock(&background_->mutex_);
+  background_->own_files_.erase(background_->own_files_.find(table_id_));
 }
 
 absl::Status BackgroundWork::FlushServer(TabletServer* server, const CallLimits& limits) {
@@ -163,7 +181,7 @@ absl::Status BackgroundWork::CompactTablet(TabletServer* server,
       work.plan = PlanOf(TabletMoment(*tablet), group, {.first = 0, .count = SIZE_MAX}, true);
       status = RunCompaction(&work, limits);
     }
-    FinishedCompaction(work);
+    FinishedCompactions({&work, 1});
     if (absl::IsCancelled(status)) {
       MutexLock lock(&mutex_);
       BT_RETURN_IF_ERROR(CheckOpen());
@@ -267,6 +285,7 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
   std::vector<TabletServer*> servers;
   {
     MutexLock lock(&mutex_);
+    bool has_searched = false;  // all tablets, since something was found or has changed
     while (true) {
       bool is_one_lost = false;
       for (TabletServer* server : servers_) {
@@ -284,13 +303,22 @@ absl::Status BackgroundWork::WaitUntilQuiet(const CallLimits& limits) {
         FlushWork flush;
         Work compaction;
         absl::Duration wait = absl::InfiniteDuration();
-        SearchAllTablets();
-        const bool is_quiet = !FindFlush(&flush, &wait) && !FindCompaction(&compaction, &wait);
+        const auto finds_work = [&] {
+          mutex_.AssertHeld();
+          return FindFlush(&flush, &wait) || FindCompaction(&compaction, &wait);
+        };
+        const bool is_quiet = !finds_work();
+        // Only then: to search all tablets after each compaction takes as long as compacting some.
+        if (is_quiet && !std::exchange(has_searched, true)) {
+          SearchAllTablets();
+          continue;  // the lock was released
+        }
         // The threads may not know of work, or until when a policy waits: files grow too old
         // without a change.
         if (!is_quiet || wait < absl::InfiniteDuration()) changed_.SignalAll();
         if (is_quiet) break;
       }
+      has_searched = false;
       BT_RETURN_IF_ERROR(WaitForChange(limits));
     }
     servers = servers_;

@@ -111,6 +111,11 @@ void BackgroundWork::QuarantineInput(const Work& work, uint64_t number,
 }
 
 void BackgroundWork::StopCompactions(const Work& work, const absl::Status& status) {
+  {
+    MutexLock lock(&mutex_);
+    if (!compaction_error_.ok()) return;  // as that of another tablet, of the same commit
+    compaction_error_ = status;
+  }
   info_log_->Error("compactions have stopped: ", ToStd(status.message()));
   if (ListenerQueue* const events = work.server->environment()->events) {
     events->Push(&EventListener::OnBackgroundError,
@@ -119,8 +124,6 @@ void BackgroundWork::StopCompactions(const Work& work, const absl::Status& statu
                   .stops = BackgroundErrorEvent::Stops::kCompactions,
                   .status = status});
   }
-  MutexLock lock(&mutex_);
-  compaction_error_ = status;
 }
 
 void BackgroundWork::ForgetOldFailures() {

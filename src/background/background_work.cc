@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "absl/base/macros.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/time/clock.h"
 
 #include "background/compaction_picker.h"
+#include "background/joint_merge.h"
 #include "base/start_thread.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -121,7 +123,7 @@ void BackgroundWork::FlushLoop() {
 void BackgroundWork::CompactLoop(size_t number) {
   constexpr absl::Duration kSearchAllInterval = absl::Seconds(10);
   while (true) {
-    Work work;
+    std::vector<Work> works(1);
     {
       MutexLock lock(&mutex_);
       while (!stopping_ && number < wanted_compactors_) {
@@ -129,9 +131,10 @@ void BackgroundWork::CompactLoop(size_t number) {
         if (!searched_all_at_.has_value() ||
             absl::Nanoseconds(NowNanos() - *searched_all_at_) >= kSearchAllInterval) {
           SearchAllTablets();
+          continue;  // the lock was released
         }
         absl::Duration wait = kSearchAllInterval;
-        if (FindCompaction(&work, &wait)) break;
+        if (FindCompaction(&works.front(), &wait)) break;
         changed_.WaitFor(&mutex_, wait);
       }
       if (stopping_) return;
@@ -139,16 +142,20 @@ void BackgroundWork::CompactLoop(size_t number) {
         compactors_[number].has_ended = true;
         return;
       }
-      BeginCompaction(&work);
+      FindOthers(&works);
+      for (Work& work : works) BeginCompaction(&work);
       // Others look for more, since only this thread may have known that it was time.
       changed_.SignalAll();
     }
-    if (work.refused.ok()) {
-      RunCompaction(&work, {}).IgnoreError();  // RecordCompaction has recorded it
+    Work& first = works.front();
+    if (!first.refused.ok()) {
+      RecordCompaction(first, {}, first.refused, absl::ZeroDuration());
+    } else if (works.size() > 1) {
+      RunTogether(&works);
     } else {
-      RecordCompaction(work, {}, work.refused, absl::ZeroDuration());
+      RunCompaction(&first, {}).IgnoreError();  // RecordCompaction has recorded it
     }
-    FinishedCompaction(work);
+    FinishedCompactions(works);
   }
 }
 
@@ -261,10 +268,49 @@ BackgroundWork::FlushWork::FlushWork(TabletServer* s, std::vector<ImmutableMemta
 
 void BackgroundWork::SearchAllTablets() {
   searched_all_at_ = NowNanos();
+  const std::vector<TabletServer*> servers = servers_;
+  mutex_.Unlock();  // a look at each file of ten thousand tablets takes some milliseconds
+  SparseFiles sparse = FindSparseFiles(servers);
+  mutex_.Lock();
+  sparse_files_ = std::move(sparse);
   for (TabletServer* server : servers_) {
     for (const std::shared_ptr<Tablet>& tablet : server->tablets().All())
       tablet->SetMayPickOther(true);
   }
+}
+
+// Common files (shared_output.h) of which most was compacted away. What is left of them is written
+// again, which is less than what is freed. A file is left alone if a tablet that names it is not
+// here, because it moves or is not loaded yet.
+SparseFiles BackgroundWork::FindSparseFiles(absl::Span<TabletServer* const> servers) {
+  struct Found {
+    uint64_t size = 0;
+    uint64_t named = 0;  // the sum of the shares
+    uint64_t tablets = 0;
+    const SharedFiles* counts = nullptr;
+  };
+  absl::flat_hash_map<uint64_t, Found> files;
+  for (TabletServer* server : servers) {
+    for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+      const Pin<TabletVersion> version = tablet->Version();
+      for (const GroupVersion& group : version->groups()) {
+        for (const GroupFiles::File& file : group.files->files()) {
+          if (file.share == 0) continue;
+          Found& found = files[file.table->info().file_number];
+          found.size = file.table->info().size;
+          found.named += file.share;
+          ++found.tablets;
+          found.counts = server->environment()->shared_files;
+        }
+      }
+    }
+  }
+  SparseFiles sparse;
+  for (const auto& [number, found] : files) {
+    if (found.named >= found.size / 2 || found.counts == nullptr) continue;
+    if (found.tablets == found.counts->Names(number)) sparse.insert(number);
+  }
+  return sparse;
 }
 
 void BackgroundWork::WaitForPolicy(Tablet* tablet, absl::Duration delay, absl::Duration* wait) {
@@ -288,47 +334,95 @@ bool BackgroundWork::FindCompaction(Work* work, absl::Duration* wait) {
       }
       // A stopped tablet is about to be superseded, or will take writes again.
       if (claims_.contains(tablet.get()) || tablet->flags().stopped()) continue;
-      tablet->SetMayPickOther(false);
-      tablet->SetPickAgainAt(0);
-      const size_t groups = tablet->Version()->groups().size();
-      for (size_t group = 0; group < groups; ++group) {
-        const WorkId id = {tablet.get(), group};
-        const auto failed = failed_compactions_.find(id);
-        if (failed != failed_compactions_.end() && failed->second.tablet.lock() == tablet &&
-            !failed->second.pause.IsDue(now)) {
-          tablet->SetMayPickOther(true);
-          *wait = std::min(*wait, failed->second.pause.Left(now));
-          continue;
-        }
-        // The tablet is searched again when one of them ends.
-        const std::vector<CompactionReach> running = compacting_.Of(id);
-        if (compacting_.IsAwaited(id)) continue;
-        if (!running.empty() && (failed != failed_compactions_.end() ||
-                                 running.size() >= MostCompactions(tablet.get(), group))) {
-          continue;
-        }
-        absl::StatusOr<std::optional<CompactionPlan>> plan =
-            PickCompaction(tablet.get(), group, running);
-        const bool waits =
-            plan.ok() && plan->has_value() && (*plan)->pick.kind == CompactionPick::Kind::kWait;
-        if (plan.ok() && (!plan->has_value() || waits)) {
-          // A requested compaction has failed, and nothing retries it any more.
-          if (failed != failed_compactions_.end()) failed_compactions_.erase(failed);
-          if (waits) WaitForPolicy(tablet.get(), (*plan)->pick.delay, wait);
-          continue;
-        }
-        tablet->SetMayPickOther(true);
-        *work = {server, std::move(tablet), group};
-        if (plan.ok()) {
-          work->plan = **std::move(plan);
-        } else {
-          work->refused = plan.status();
-        }
-        return true;
-      }
+      if (FindInTablet(server, tablet, work, wait)) return true;
     }
   }
   return false;
+}
+
+bool BackgroundWork::FindInTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
+                                  Work* work, absl::Duration* wait) {
+  tablet->SetMayPickOther(false);
+  tablet->SetPickAgainAt(0);
+  const size_t groups = tablet->Version()->groups().size();
+  for (size_t group = 0; group < groups; ++group) {
+    if (FindIn(server, tablet, group, work, wait)) return true;
+  }
+  return false;
+}
+
+bool BackgroundWork::FindIn(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
+                            size_t group, Work* work, absl::Duration* wait) {
+  const int64_t now = NowNanos();
+  const WorkId id = {tablet.get(), group};
+  const auto failed = failed_compactions_.find(id);
+  if (failed != failed_compactions_.end() && failed->second.tablet.lock() == tablet &&
+      !failed->second.pause.IsDue(now)) {
+    tablet->SetMayPickOther(true);
+    *wait = std::min(*wait, failed->second.pause.Left(now));
+    return false;
+  }
+  // The tablet is searched again when one of them ends.
+  const std::vector<CompactionReach> running = compacting_.Of(id);
+  if (compacting_.IsAwaited(id)) return false;
+  if (!running.empty() && (failed != failed_compactions_.end() ||
+                           running.size() >= MostCompactions(tablet.get(), group))) {
+    return false;
+  }
+  absl::StatusOr<std::optional<CompactionPlan>> plan =
+      PickCompaction(tablet.get(), group, running, sparse_files_);
+  const bool waits =
+      plan.ok() && plan->has_value() && (*plan)->pick.kind == CompactionPick::Kind::kWait;
+  if (plan.ok() && (!plan->has_value() || waits)) {
+    // A requested compaction has failed, and nothing retries it any more.
+    if (failed != failed_compactions_.end()) failed_compactions_.erase(failed);
+    if (waits) WaitForPolicy(tablet.get(), (*plan)->pick.delay, wait);
+    return false;
+  }
+  tablet->SetMayPickOther(true);
+  *work = {server, tablet, group};
+  if (plan.ok()) {
+    work->plan = **std::move(plan);
+  } else {
+    work->refused = plan.status();
+  }
+  return true;
+}
+
+// A compaction that has failed is retried alone, so that no other fails with it again.
+void BackgroundWork::FindOthers(std::vector<Work>* works) {
+  const auto is_taken = [&](const Work& work) {
+    mutex_.AssertHeld();
+    return work.refused.ok() && FailuresOf(work) == 0 &&
+           JointMerge::Takes(*work.tablet, work.group, work.plan);
+  };
+  TabletServer* const server = works->front().server;
+  const Tablet& first = *works->front().tablet;
+  const size_t group = works->front().group;
+  if (own_files_.contains(first.table_id()) || !is_taken(works->front())) return;
+  constexpr int kMostMisses = 16;
+  int misses = 0;
+  uint64_t left = JointMerge::MostBytes(*server->environment());
+  left -= std::min(left, works->front().plan.InputBytes(first.estimates()));
+  for (const std::shared_ptr<Tablet>& tablet : server->tablets().All()) {
+    if (works->size() == JointMerge::kMost || misses == kMostMisses) break;
+    if (tablet->table_id() != first.table_id() || !tablet->MayPickOther()) continue;
+    if (tablet->keys().begin() <= first.keys().begin()) continue;
+    if (claims_.contains(tablet.get()) || tablet->flags().stopped()) continue;
+    if (failed_compactions_.contains({tablet.get(), group})) continue;
+    Work other;
+    absl::Duration wait = absl::InfiniteDuration();
+    if (!FindInTablet(server, tablet, &other, &wait)) continue;
+    const uint64_t bytes = other.plan.InputBytes(tablet->estimates());
+    if (other.group != group || !is_taken(other) ||
+        other.plan.layout != works->front().plan.layout) {
+      ++misses;  // it is planned again
+      continue;
+    }
+    if (bytes > left) break;
+    left -= bytes;
+    works->push_back(std::move(other));
+  }
 }
 
 // --- Progress ---
@@ -360,13 +454,15 @@ void BackgroundWork::FinishedFlush(const FlushWork& work) {
   if (on_progress_) on_progress_();
 }
 
-void BackgroundWork::FinishedCompaction(const Work& work) {
+void BackgroundWork::FinishedCompactions(absl::Span<const Work> works) {
   CountRuns();
   {
     MutexLock lock(&mutex_);
-    compacting_.End(work.running);
-    // Also if it has changed nothing, since picks may have waited for it.
-    work.tablet->SetMayPickOther(true);
+    for (const Work& work : works) {
+      compacting_.End(work.running);
+      // Also if it has changed nothing, since picks may have waited for it.
+      work.tablet->SetMayPickOther(true);
+    }
     ++wakes_;
     changed_.SignalAll();
   }

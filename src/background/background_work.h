@@ -47,6 +47,7 @@
 #include "bigtable/options.h"
 #include "bigtable/statistics.h"
 
+#include "background/compaction_picker.h"
 #include "background/compaction_plan.h"
 #include "background/minor_compaction.h"
 #include "background/running_compactions.h"
@@ -97,11 +98,15 @@ class BackgroundWork {
   // compacts nevertheless, and what the database does on its own does not.
   enum class IfStopped { kCompact, kRefuse };
 
-  // Rotates the tablet's memtables and waits until all are flushed, or the tablet is superseded;
-  // then the caller looks its rows up again. If a flush of the server fails meanwhile, returns its
-  // error; the flush is retried in the background.
+  // Rotates the memtables of these tablets, which are the server's, and waits until all are
+  // flushed, or their tablet is superseded; then the caller looks its rows up again. If a flush of
+  // the server fails meanwhile, returns its error; the flush is retried in the background.
+  absl::Status FlushTablets(TabletServer* server, absl::Span<const std::shared_ptr<Tablet>> tablets,
+                            const CallLimits& limits);
   absl::Status FlushTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
-                           const CallLimits& limits);
+                           const CallLimits& limits) {
+    return FlushTablets(server, absl::MakeConstSpan(&tablet, 1), limits);
+  }
   // Flushes everything that is rotated on a server, on this thread, even if the server refuses
   // writes. The limits end waits for flushes and claims of other threads.
   absl::Status FlushNow(TabletServer* server, const CallLimits& limits = {});
@@ -110,6 +115,19 @@ class BackgroundWork {
   // Unavailable: compactions are stopped, and `if_stopped` refuses.
   absl::Status CompactTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet,
                              const CallLimits& limits, IfStopped if_stopped = IfStopped::kCompact);
+  // While it exists, merges of the table write no common files: a call that rewrites all of its
+  // files would leave the bytes that another tablet has written in one meanwhile.
+  class OwnFiles {
+   public:
+    OwnFiles(BackgroundWork* background, uint64_t table_id);
+    ~OwnFiles();
+    OwnFiles(const OwnFiles&) = delete;
+    OwnFiles& operator=(const OwnFiles&) = delete;
+
+   private:
+    BackgroundWork* const background_;
+    const uint64_t table_id_;
+  };
   // Rotates all memtables of the server at once, and waits until these are flushed. Errors as of
   // FlushTablet.
   absl::Status FlushServer(TabletServer* server, const CallLimits& limits);
@@ -182,9 +200,10 @@ class BackgroundWork {
 
     WorkId id() const { return {tablet.get(), group}; }
   };
-  // Memtables of a server that can be flushed together: all of them, or kMostTogether.
+  // Memtables of a server that can be flushed together: all of them, or kMostTogether. If these are
+  // not all that were rotated at a time, the log has to be synced for the others.
   struct FlushWork {
-    static constexpr size_t kMostTogether = 256;
+    static constexpr size_t kMostTogether = 4096;
 
     FlushWork() = default;
     FlushWork(TabletServer* s, std::vector<ImmutableMemtables> f);
@@ -231,16 +250,25 @@ class BackgroundWork {
   bool IsClaimed(const Tablet* tablet) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Searches the tablets that have changed since the last search.
   bool FindCompaction(Work* work, absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same in one tablet, which is not claimed, and in one of its groups. If something is found,
+  // the tablet is searched again later.
+  bool FindInTablet(TabletServer* server, const std::shared_ptr<Tablet>& tablet, Work* work,
+                    absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool FindIn(TabletServer* server, const std::shared_ptr<Tablet>& tablet, size_t group, Work* work,
+              absl::Duration* wait) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds compactions of other tablets that can be made together with the first one.
+  void FindOthers(std::vector<Work>* works) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A policy of the tablet wants to be asked again after this delay.
   static void WaitForPolicy(Tablet* tablet, absl::Duration delay, absl::Duration* wait);
-  // Has all tablets searched again, because time has passed.
+  // Has all tablets searched again, because time has passed. Releases the lock meanwhile.
   void SearchAllTablets() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static SparseFiles FindSparseFiles(absl::Span<TabletServer* const> servers);
   // Between these two, a thread or call works on the groups of a flush, or within the reach of a
   // compaction.
   void BeginFlush(const FlushWork& work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void BeginCompaction(Work* work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishedFlush(const FlushWork& work) ABSL_LOCKS_EXCLUDED(mutex_);
-  void FinishedCompaction(const Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  void FinishedCompactions(absl::Span<const Work> works) ABSL_LOCKS_EXCLUDED(mutex_);
   bool AreStopped() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // How many compactions of the group have failed since one has succeeded.
   uint64_t FailuresOf(const Work& work) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -254,6 +282,12 @@ class BackgroundWork {
   // The error is not that of a tablet that was removed.
   absl::Status RunFlush(FlushWork* work);
   absl::Status RunCompaction(Work* work, const CallLimits& limits);
+  // Several, which JointMerge takes.
+  void RunTogether(std::vector<Work>* works);
+  // Counts and records a compaction that has ended, and returns whether it has done something.
+  bool NoteCompaction(const Work& work, const CompactionOutcome& outcome,
+                      const absl::Status& status, const CallLimits& limits, int64_t nanos);
+  void LogUnfiltered(const Work& work, uint64_t cells, bool major) const;
   // Warns once for a locality group of a table: see MinorCompaction::GroupFlush::HasFutureCells.
   void WarnOfFutureCells(const MinorCompaction::GroupFlush& part) ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts a compaction of either kind for the tablet and its server.
@@ -314,6 +348,8 @@ class BackgroundWork {
   RunningCompactions compacting_ ABSL_GUARDED_BY(mutex_);
   // Times are as NowNanos.
   std::optional<int64_t> searched_all_at_ ABSL_GUARDED_BY(mutex_);
+  SparseFiles sparse_files_ ABSL_GUARDED_BY(mutex_);           // then
+  std::multiset<uint64_t> own_files_ ABSL_GUARDED_BY(mutex_);  // of OwnFiles: tables
   std::map<const Tablet*, Claim> claims_ ABSL_GUARDED_BY(mutex_);
   // For servers whose flush waits for a claimed tablet.
   std::map<const TabletServer*, int64_t> held_since_ ABSL_GUARDED_BY(mutex_);

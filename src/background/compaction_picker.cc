@@ -62,10 +62,15 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
     garbage += older_entry * (deletions + others * estimates.Overwriting(*file, runs, i)) +
                ExpiredPart(info, expired_before) * static_cast<double>(bytes);
     run.bytes += bytes;
+    // Of a file with entries of other tablets, about those of this one.
+    const auto own = [&](uint64_t count) {
+      return bytes == info.size ? count
+                                : static_cast<uint64_t>(static_cast<double>(count) * within);
+    };
     run.files.push_back({.number = info.file_number,
                          .bytes = bytes,
-                         .entries = info.entries,
-                         .deletions = info.deletions(),
+                         .entries = std::max<uint64_t>(own(info.entries), 1),
+                         .deletions = own(info.deletions()),
                          .smallest_key = info.smallest_key,
                          .largest_key = info.largest_key,
                          .min_sequence = info.min_sequence,
@@ -173,10 +178,56 @@ absl::StatusOr<std::optional<CompactionPick>> Pick(Tablet* tablet, size_t group,
   return wait;
 }
 
+// The newest adjacent runs of which a sparse file is a good part; or the sparse files of one run. A
+// policy could not pick a single run or file.
+std::optional<CompactionPick> PickSparse(Tablet* tablet, size_t group, const TabletVersion& version,
+                                         const SparseFiles& sparse) {
+  constexpr uint64_t kMostBesides = 3;  // times the share that is written again
+  constexpr const char* kReason = "sparse files";
+  const TableLayout& layout = version.layout();
+  if (sparse.empty() || !layout.CheckCanMerge(layout.groups[group].id).ok() ||
+      !tablet->policies()->Of(group, layout.groups[group].options)->BoundsRuns()) {
+    return std::nullopt;
+  }
+  const std::vector<SortedRun>& runs = version.groups()[group].runs;
+  const auto sparse_of = [&](size_t run, bool* is_whole) {
+    std::vector<uint64_t> numbers;
+    uint64_t bytes = 0, of_sparse = 0;
+    for (const Ref<SSTable>& file : runs[run].files) {
+      const uint64_t own = tablet->estimates().BytesWithin(*file);
+      bytes += own;
+      if (!sparse.contains(file->info().file_number)) continue;
+      numbers.push_back(file->info().file_number);
+      of_sparse += own;
+    }
+    *is_whole = bytes <= (1 + kMostBesides) * of_sparse;
+    return numbers;
+  };
+  for (const FileQuarantine::Stretch& stretch : tablet->quarantine().StretchesOf(group, runs)) {
+    CompactionPick pick{.reason = kReason};
+    for (size_t i = stretch.first; i < stretch.first + stretch.count; ++i) {
+      bool is_whole = false;
+      std::vector<uint64_t> numbers = sparse_of(i, &is_whole);
+      if (!numbers.empty() && is_whole) {
+        if (pick.count++ == 0) pick.first = i;
+        continue;
+      }
+      if (pick.count > 0) break;
+      if (!numbers.empty()) {
+        return CompactionPick{
+            .first = i, .count = 1, .files = std::move(numbers), .reason = kReason};
+      }
+    }
+    if (pick.count > 0) return pick;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<CompactionPlan>> PickCompaction(
-    Tablet* tablet, size_t group, const std::vector<CompactionReach>& running) {
+    Tablet* tablet, size_t group, const std::vector<CompactionReach>& running,
+    const SparseFiles& sparse) {
   // Files that a snapshot sees are not dropped, and expired cells in them are no garbage.
   const TabletEnvironment& environment = *tablet->environment();
   const absl::Time now = environment.snapshots->OldestTime(TimeBeforeLayout(environment));
@@ -185,8 +236,9 @@ absl::StatusOr<std::optional<CompactionPlan>> PickCompaction(
   if (version.groups()[group].runs.empty()) return std::nullopt;
   const GroupSummary summary = Summarize(*tablet, version, group, now, running);
   for (const bool may_drop : {true, false}) {
-    BT_ASSIGN_OR_RETURN(const std::optional<CompactionPick> pick,
+    BT_ASSIGN_OR_RETURN(std::optional<CompactionPick> pick,
                         Pick(tablet, group, version, summary, may_drop));
+    if (!pick.has_value()) pick = PickSparse(tablet, group, version, sparse);
     if (!pick.has_value()) return std::nullopt;
     if (pick->kind == CompactionPick::Kind::kWait) {
       return CompactionPlan{.pick = *pick, .now = moment.now};

@@ -87,9 +87,11 @@ bool CompactionReach::Meets(const CompactionReach& other) const {
                                     : !last_row.has_value() || other.first_row <= *last_row;
 }
 
-uint64_t CompactionPlan::input_bytes() const {
+uint64_t CompactionPlan::InputBytes(const FileEstimates& estimates) const {
   uint64_t bytes = 0;
-  for (const SortedRun& run : inputs.merged) bytes += run.bytes();
+  for (const SortedRun& run : inputs.merged) {
+    for (const Ref<SSTable>& file : run.files) bytes += estimates.BytesWithin(*file);
+  }
   return bytes;
 }
 

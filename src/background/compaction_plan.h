@@ -26,6 +26,7 @@
 #include "base/sequence.h"
 #include "compaction/compaction_inputs.h"
 #include "schema/table_layout.h"
+#include "tablet/file_estimates.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_version.h"
 
@@ -66,7 +67,8 @@ struct CompactionPlan {
   // Whether it joins files of one run. They share no row, and are read and written even so.
   bool joins_files() const { return pick.kind == CompactionPick::Kind::kMerge && pick.count == 1; }
   bool IsEmpty() const { return inputs.merged.empty() && inputs.dropped.empty(); }
-  uint64_t input_bytes() const;
+  // The bytes of the tablet's rows in what is merged.
+  uint64_t InputBytes(const FileEstimates& estimates) const;
 };
 
 // A version of a tablet, and what was true before it was pinned. Pinned briefly, because a version

@@ -7,11 +7,9 @@
 
 #include "absl/base/macros.h"
 
+#include "background/merge_input.h"
 #include "base/entry_key.h"
 #include "base/start_thread.h"
-#include "compaction/clipped_cursor.h"
-#include "compaction/cursor_pool.h"
-#include "compaction/merging_cursor.h"
 
 namespace bigtable {
 
@@ -31,21 +29,11 @@ class MergePart {
 
   // Once, on any thread.
   void Run() {
-    MergingCursor input;
-    CursorPool pool;
-    std::vector<RunCursor*> cursors;
-    for (const SortedRun& run : inputs_) {
-      cursors.push_back(pool.Make<RunCursor>(&run, ReadSettings{.fill_cache = false}));
-      input.Add(cursors.back());
-    }
-    ClippedCursor clipped(&input, begin_, end_);
+    MergeInput input(inputs_, begin_, end_);
     job_.cells_unfiltered = &cells_unfiltered_;
     job_.has_collected = &has_collected_;
-    written_ = job_.Run(&clipped);
-    if (written_.ok()) return;
-    for (const RunCursor* cursor : cursors) {
-      if (!cursor->status().ok()) unreadable_file_ = cursor->file()->info().file_number;
-    }
+    written_ = job_.Run(input.cursor());
+    if (!written_.ok()) unreadable_file_ = input.UnreadableFile();
   }
 
   const absl::StatusOr<std::vector<SSTableInfo>>& written() const { return written_; }

@@ -5,13 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "absl/base/macros.h"
 #include "absl/time/clock.h"
 
-#include "background/collection_note.h"
+#include "background/merge_input.h"
 #include "background/merge_parts.h"
 #include "background/pick_output.h"
 #include "base/status.h"
-#include "base/steady_time.h"
 #include "compaction/compaction_inputs.h"
 #include "tablet/tablet_version.h"
 #include "tablet/unread_versions.h"
@@ -58,31 +58,59 @@ int64_t OldestDeletion(const std::vector<SortedRun>& inputs) {
 
 absl::Status MergingCompaction::Run(const std::atomic<bool>* cancelled, const CallLimits& limits) {
   const FileNumbers::Work work(environment_.file_numbers);
-  if (plan_.IsEmpty()) return absl::OkStatus();
-  if (!plan_.rewrite_all && !plan_.joins_files()) TakeMoved(&plan_.inputs);
+  BT_ASSIGN_OR_RETURN(const bool has_work, Begin(!plan_.rewrite_all && !plan_.joins_files()));
+  if (!has_work) return absl::OkStatus();
+  absl::Status status = Write(cancelled, limits);
+  if (status.ok()) status = Commit();
+  End(status);
+  return status;
+}
+
+absl::StatusOr<bool> MergingCompaction::Begin(bool moves) {
+  if (plan_.IsEmpty()) return false;
+  if (moves) TakeMoved(&plan_.inputs);
   const CompactionInputs& inputs = plan_.inputs;
   PrepareChange();
+  if (replaced_.empty() && change_.added.empty()) return false;
   if (!inputs.merged.empty()) {
     BT_RETURN_IF_ERROR(plan_.layout->CheckCanMerge(change_.group_id));
   }
   if (tablet_->quarantine().HasAny(group_, inputs.merged)) {
-    return plan_.rewrite_all ? tablet_->quarantine().Check(group_) : absl::OkStatus();
+    if (plan_.rewrite_all) BT_RETURN_IF_ERROR(tablet_->quarantine().Check(group_));
+    return false;
   }
-  ListenerQueue* const events = environment_.events;
-  if (events == nullptr) return Merge(cancelled, limits);
+  if (environment_.events != nullptr) {
+    began_ = SteadyTime::Now();
+    event_ = NewEvent();
+    environment_.events->Push(&EventListener::OnCompactionBegan, event_);
+  }
+  outcome_.bytes_read += plan_.InputBytes(tablet_->estimates());
+  for (const Ref<SSTable>& file : plan_.inputs.dropped) {
+    outcome_.bytes_dropped += tablet_->estimates().BytesWithin(*file);
+    collected_at_ = plan_.now;  // all of its cells had expired
+  }
+  for (const TabletFile& file : change_.added) outcome_.bytes_moved += file.bytes();
+  return true;
+}
 
-  const SteadyTime begin = SteadyTime::Now();
-  CompactionEvent event = NewEvent();
-  events->Push(&EventListener::OnCompactionBegan, event);
-  event.status = Merge(cancelled, limits);
-  event.duration = SteadyTime::Now() - begin;
-  event.time = absl::Now();
-  event.outputs = outcome_.outputs;
-  event.bytes_read = outcome_.bytes_read;
-  event.bytes_written = outcome_.bytes_written;
-  event.cells_unfiltered = outcome_.cells_unfiltered;
-  events->Push(&EventListener::OnCompactionEnded, event);
-  return event.status;
+void MergingCompaction::End(const absl::Status& status) {
+  note_.reset();
+  ABSL_ASSERT(status.ok() == is_committed_ && "inputs that METADATA names stay");
+  if (is_committed_) {
+    for (const uint64_t number : change_.removed) environment_.remove_file(number);
+  } else if (!outcome_.is_in_doubt) {
+    // Files that METADATA may name stay. They are swept once it is known that it does not.
+    RemoveWritten(environment_, written_);
+  }
+  if (environment_.events == nullptr) return;
+  event_.status = status;
+  event_.duration = SteadyTime::Now() - began_;
+  event_.time = absl::Now();
+  event_.outputs = outcome_.outputs;
+  event_.bytes_read = outcome_.bytes_read;
+  event_.bytes_written = outcome_.bytes_written;
+  event_.cells_unfiltered = outcome_.cells_unfiltered;
+  environment_.events->Push(&EventListener::OnCompactionEnded, event_);
 }
 
 void MergingCompaction::PrepareChange() {
@@ -98,14 +126,20 @@ void MergingCompaction::PrepareChange() {
   change_.policy_state = plan_.pick.state;
   for (const Ref<SSTable>& file : inputs.moved) {
     // Many have this order already, and METADATA should stay small.
-    if (OrderOf(file) == plan_.reach.oldest) continue;
-    change_.added.push_back({plan_.reach.oldest, file->info()});
+    const GroupFiles::File before = FindInput(file);
+    if (before.order == plan_.reach.oldest) continue;
+    change_.added.push_back({plan_.reach.oldest, file->info(), before.share});
   }
 }
 
-uint64_t MergingCompaction::OrderOf(const Ref<SSTable>& file) const {
+GroupFiles::File MergingCompaction::FindInput(const Ref<SSTable>& file) const {
   const Pin<TabletVersion> version = tablet_->Version();
-  return version->groups()[group_].files->OrdersOf({file}).oldest;
+  const std::vector<GroupFiles::File>& files = version->groups()[group_].files->files();
+  const auto found = std::find_if(files.begin(), files.end(), [&](const GroupFiles::File& other) {
+    return other.table.get() == file.get();
+  });
+  ABSL_ASSERT(found != files.end() && "the plan is of the tablet's present files");
+  return *found;
 }
 
 CompactionEvent MergingCompaction::NewEvent() const {
@@ -124,41 +158,50 @@ CompactionEvent MergingCompaction::NewEvent() const {
   return event;
 }
 
-absl::Status MergingCompaction::Merge(const std::atomic<bool>* cancelled,
-                                      const CallLimits& limits) {
-  outcome_.bytes_read += plan_.input_bytes();
-  for (const Ref<SSTable>& file : plan_.inputs.dropped) {
-    outcome_.bytes_dropped += file->info().size;
-    collected_at_ = plan_.now;  // all of its cells had expired
+CompactionJob MergingCompaction::MakeJob(bool is_major, const std::vector<SortedRun>& runs,
+                                         const std::atomic<bool>* cancelled,
+                                         const CallLimits& limits) const {
+  CompactionJob job = MakeCompactionJob(*tablet_, *plan_.layout, group_, is_major, plan_.now);
+  job.oldest_deletion = OldestDeletion(runs);
+  job.rate_limiter = environment_.rate_limiter;
+  job.cancelled = cancelled;
+  job.limits = limits;
+  return job;
+}
+
+absl::Status MergingCompaction::WriteTo(SharedOutput* output, const std::atomic<bool>* cancelled) {
+  const CompactionInputs& inputs = plan_.inputs;
+  CompactionJob job = MakeJob(inputs.is_major, inputs.merged, cancelled, {});
+  job.retention.complete_through = plan_.complete_through;
+  const UnreadVersions unread(tablet_, group_, replaced_);
+  if (inputs.is_major) {
+    job.retention.has_unread_older = [&unread](std::string_view column_prefix, int64_t timestamp) {
+      return unread.HasOlder(column_prefix, timestamp);
+    };
   }
-  for (const TabletFile& file : change_.added) outcome_.bytes_moved += file.info.size;
-  if (replaced_.empty() && change_.added.empty()) return absl::OkStatus();
-  absl::Status status = Write(cancelled, limits);
-  if (status.ok()) status = Commit();
-  if (!status.ok()) {
-    // Files that METADATA may name stay. They are swept once it is known that it does not.
-    if (outcome_.is_in_doubt) return status;
-    for (const TabletFile& file : written_) environment_.remove_file(file.info.file_number);
-    return status;
+  uint64_t unfiltered = 0;
+  job.cells_unfiltered = &unfiltered;
+  job.has_collected = &outcome_.has_collected;
+  MergeInput input(inputs.merged, tablet_->keys().begin(), tablet_->keys().end());
+  const absl::Status status = output->Add(job, input.cursor());
+  collected_at_ = std::max(collected_at_, job.retention.rules_as_of);
+  outcome_.cells_unfiltered += unfiltered;
+  if (!status.ok()) outcome_.unreadable_file = input.UnreadableFile();
+  return status;
+}
+
+void MergingCompaction::Adopt(const std::vector<SharedOutput::Piece>& pieces) {
+  for (const SharedOutput::Piece& piece : pieces) {
+    written_.push_back({plan_.reach.oldest, piece.info, piece.share});
+    outcome_.AddShare(written_.back(), piece.is_first);
   }
-  for (const Ref<SSTable>& file : replaced_) {
-    environment_.remove_file(file->info().file_number);
-  }
-  return absl::OkStatus();
 }
 
 absl::Status MergingCompaction::Write(const std::atomic<bool>* cancelled,
                                       const CallLimits& limits) {
+  if (replaced_.empty()) return absl::OkStatus();
   const CompactionInputs& inputs = plan_.inputs;
-  const auto make_job = [&](bool is_major, const std::vector<SortedRun>& runs) {
-    CompactionJob job = MakeCompactionJob(*tablet_, *plan_.layout, group_, is_major, plan_.now);
-    job.oldest_deletion = OldestDeletion(runs);
-    job.rate_limiter = environment_.rate_limiter;
-    job.cancelled = cancelled;
-    job.limits = limits;
-    return job;
-  };
-  CompactionJob job = make_job(inputs.is_major, inputs.merged);
+  CompactionJob job = MakeJob(inputs.is_major, inputs.merged, cancelled, limits);
   job.retention.complete_through = plan_.complete_through;
   const UnreadVersions unread(tablet_, group_, replaced_);
   if (inputs.is_major) {
@@ -179,7 +222,8 @@ absl::Status MergingCompaction::Write(const std::atomic<bool>* cancelled,
     for (const std::optional<KeyRange>& rest : {inputs.range.Before(), inputs.range.After()}) {
       if (!rest.has_value() || !rest->Overlaps(file->info())) continue;
       const std::vector<SortedRun> run = {SortedRun{{file}}};
-      BT_RETURN_IF_ERROR(WriteRun(make_job(/*is_major=*/false, run), run, *rest, 1, OrderOf(file)));
+      BT_RETURN_IF_ERROR(WriteRun(MakeJob(/*is_major=*/false, run, cancelled, limits), run, *rest,
+                                  1, FindInput(file).order));
     }
   }
   return absl::OkStatus();
@@ -203,29 +247,37 @@ absl::Status MergingCompaction::Commit() {
     BT_RETURN_IF_ERROR(SyncDirectoryOf(environment_.file_system,
                                        environment_.path_of(written_.front().info.file_number)));
   }
-  BT_ASSIGN_OR_RETURN(const std::vector<Ref<SSTable>> opened,
-                      OpenSSTables(environment_, plan_.layout->groups[group_], written_));
+  BT_RETURN_IF_ERROR(PrepareCommit());
+  // Of one tablet, so METADATA takes both or none.
+  const absl::Status status = environment_.store->Commit(steps_);
+  Committed(status);
+  return status;
+}
+
+absl::Status MergingCompaction::PrepareCommit() {
+  BT_ASSIGN_OR_RETURN(opened_, OpenSSTables(environment_, plan_.layout->groups[group_], written_));
   TabletChange change = change_;
   change.added.insert(change.added.end(), written_.begin(), written_.end());
-  std::vector<TabletStep> steps = {{tablet_->id(), change}};
-  std::optional<CollectionNote> note;
+  steps_.push_back({tablet_->id(), std::move(change)});
   if (std::vector<std::string> families = FamiliesToNote(); !families.empty()) {
-    note.emplace(tablet_);
-    BT_ASSIGN_OR_RETURN(TabletStep noted, note->TakeStep(std::move(families), collected_at_));
-    steps.push_back(std::move(noted));
+    note_.emplace(tablet_);
+    BT_ASSIGN_OR_RETURN(TabletStep noted, note_->TakeStep(std::move(families), collected_at_));
+    steps_.push_back(std::move(noted));
   }
-  // Of one tablet, so METADATA takes both or none.
-  const absl::Status committed = environment_.store->Commit(steps);
-  if (!committed.ok()) {
-    outcome_.is_in_doubt = environment_.store->IsInDoubt(committed);
-    if (outcome_.is_in_doubt && note.has_value()) note->LeaveInDoubt();
-    return committed;
+  return absl::OkStatus();
+}
+
+void MergingCompaction::Committed(const absl::Status& status) {
+  is_committed_ = status.ok();
+  if (!status.ok()) {
+    outcome_.is_in_doubt = environment_.store->IsInDoubt(status);
+    if (outcome_.is_in_doubt && note_.has_value()) note_->LeaveInDoubt();
+    return;
   }
-  if (note.has_value()) tablet_->PublishChangeFiles(steps.back().change, {});
+  if (note_.has_value()) tablet_->PublishChangeFiles(steps_.back().change, {});
   // A filter removes cells without a write to their rows, which may be cached.
   const bool changes_rows = plan_.layout->HasFilter(change_.group_id);
-  tablet_->PublishChange(group_, change, opened, 0, changes_rows);
-  return absl::OkStatus();
+  tablet_->PublishChange(group_, steps_.front().change, opened_, 0, changes_rows);
 }
 
 std::vector<std::string> MergingCompaction::FamiliesToNote() const {

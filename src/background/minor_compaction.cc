@@ -1,6 +1,8 @@
 #include "background/minor_compaction.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "absl/base/macros.h"
@@ -8,6 +10,7 @@
 
 #include "background/compaction_picker.h"
 #include "background/pick_output.h"
+#include "background/shared_output.h"
 #include "base/status.h"
 #include "changes/change_file.h"
 #include "compaction/clipped_cursor.h"
@@ -52,8 +55,8 @@ MinorCompaction::MinorCompaction(const TabletEnvironment* environment,
 
 bool MinorCompaction::GroupFlush::HasFutureCells() const {
   const int64_t tomorrow = absl::ToUnixMicros(now + absl::Hours(24));
-  const bool is_future = std::any_of(written.begin(), written.end(), [&](const SSTableInfo& info) {
-    return info.max_timestamp > tomorrow;
+  const bool is_future = std::any_of(written.begin(), written.end(), [&](const TabletFile& file) {
+    return file.info.max_timestamp > tomorrow;
   });
   if (!is_future) return false;
   const uint32_t group_id = layout->groups[immutable.group].id;
@@ -66,17 +69,22 @@ absl::Status MinorCompaction::Run() {
   const FileNumbers::Work work(environment_->file_numbers);
   std::vector<GroupFlush*> written;
   absl::Status status;
-  for (GroupFlush& part : parts_) {
-    GroupFlush* const one = &part;
-    status = WriteOut(one);
+  for (const Set& set : SetsToWrite()) {
+    status = WriteOut(set);
     if (status.ok()) {
-      written.push_back(one);
+      written.insert(written.end(), set.begin(), set.end());
       continue;
     }
-    End({&one, 1}, status);
-    if (!part.immutable.tablet->flags().removed()) break;
+    End(set, status);
+    if (std::none_of(set.begin(), set.end(), [](const GroupFlush* part) {
+          return part->immutable.tablet->flags().removed();
+        })) {
+      break;
+    }
     status = absl::OkStatus();
   }
+  // As in `parts_`: the steps of a tablet are adjacent.
+  std::sort(written.begin(), written.end(), std::less<>());
   absl::Span<GroupFlush* const> left = written;
   if (status.ok()) status = SyncDirectoryFor(left);
   while (status.ok() && !left.empty()) {
@@ -100,9 +108,49 @@ absl::Status MinorCompaction::Run() {
   return status;
 }
 
-absl::Status MinorCompaction::WriteOut(GroupFlush* part) const {
-  const ImmutableMemtables& immutable = part->immutable;
-  if (environment_->events != nullptr) {
+// --- Writing ---
+
+bool MinorCompaction::SharesFiles(const GroupFlush& part) const {
+  uint64_t bytes = 0;
+  for (const Ref<Memtable>& memtable : part.immutable.memtables) bytes += memtable->bytes();
+  const GroupLayout& group = part.layout->groups[part.immutable.group];
+  // A tablet that cannot compact a common file could not be merged with another one.
+  return environment_->SharesFiles(group.options, bytes) &&
+         part.layout->CheckCanMerge(group.id).ok();
+}
+
+std::vector<MinorCompaction::Set> MinorCompaction::SetsToWrite() {
+  std::vector<Set> sets;
+  std::map<std::pair<const TableLayout*, size_t>, Set> shared;
+  for (GroupFlush& part : parts_) {
+    if (SharesFiles(part)) {
+      shared[{part.layout.get(), part.immutable.group}].push_back(&part);
+    } else {
+      sets.push_back({&part});
+    }
+  }
+  for (auto& [_, set] : shared) {
+    // All of them name the file with the same order, so that neighbours can be merged without
+    // writing it again (tablet/tablet_change.h). The order of their next flush must be larger.
+    const SequenceNumber last = LastOf(set);
+    const auto alone = std::partition(set.begin(), set.end(), [last](const GroupFlush* part) {
+      return HasOnlyNewer(*part, last);
+    });
+    for (auto part = alone; part != set.end(); ++part) sets.push_back({*part});
+    set.erase(alone, set.end());
+    if (set.empty()) continue;
+    std::sort(set.begin(), set.end(), [](const GroupFlush* a, const GroupFlush* b) {
+      return a->immutable.tablet->keys().begin() < b->immutable.tablet->keys().begin();
+    });
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+absl::Status MinorCompaction::WriteOut(const Set& set) const {
+  for (GroupFlush* const part : set) {
+    if (environment_->events == nullptr) break;
+    const ImmutableMemtables& immutable = part->immutable;
     part->began = SteadyTime::Now();
     part->event.time = absl::Now();
     part->event.location = LocationOf(*immutable.tablet, *part->layout, immutable.group);
@@ -110,27 +158,23 @@ absl::Status MinorCompaction::WriteOut(GroupFlush* part) const {
     environment_->events->Push(&EventListener::OnMinorCompactionBegan, part->event);
   }
   const WaitTimer timer;
-  absl::StatusOr<std::vector<SSTableInfo>> written = Write(part);
-  BT_RETURN_IF_ERROR(written.status());
-  part->written = *std::move(written);
-  std::vector<TabletFile> files;
-  for (const SSTableInfo& info : part->written) files.push_back({part->redo.sequence, info});
+  absl::Status status = Write(set);
+  for (GroupFlush* const part : set) {
+    if (status.ok()) status = Complete(part);
+    part->nanos = timer.nanos() / static_cast<int64_t>(set.size());
+  }
+  if (!status.ok()) RemoveOutput(set);
+  return status;
+}
+
+absl::Status MinorCompaction::Complete(GroupFlush* part) const {
   absl::StatusOr<std::vector<Ref<SSTable>>> opened =
-      OpenSSTables(*environment_, part->layout->groups[immutable.group], files);
-  OpenForPolicy(*immutable.tablet, immutable.group);
-  part->nanos = timer.nanos();
-  if (!opened.ok()) {
-    RemoveOutput({&part, 1});
-    return opened.status();
-  }
+      OpenSSTables(*environment_, part->layout->groups[part->immutable.group], part->written);
+  OpenForPolicy(*part->immutable.tablet, part->immutable.group);
+  BT_RETURN_IF_ERROR(opened.status());
   part->opened = *std::move(opened);
-  const absl::Status changes = WriteChanges(part);
-  if (!changes.ok()) {
-    RemoveOutput({&part, 1});
-    return changes;
-  }
-  for (const SSTableInfo& info : part->written) part->outcome.Add(info);
-  for (const SSTableInfo& info : part->changes_written) part->outcome.Add(info);
+  BT_RETURN_IF_ERROR(WriteChanges(part));
+  for (const TabletFile& file : part->changes_written) part->outcome.Add(file.info);
   return absl::OkStatus();
 }
 
@@ -148,23 +192,75 @@ absl::Status MinorCompaction::WriteChanges(GroupFlush* part) const {
                           .rows = immutable.tablet->rows()};
   BT_ASSIGN_OR_RETURN(const std::optional<SSTableInfo> written, job.Write(immutable.memtables));
   if (!written.has_value()) return absl::OkStatus();
-  part->changes_written = {*written};
+  part->changes_written = {{part->redo.sequence, *written}};
   BT_ASSIGN_OR_RETURN(
       part->changes_opened,
       OpenSSTables(*environment_, GroupLayout(), ChangeFilesOf(*part).added, /*is_deferred=*/true));
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(GroupFlush* part) {
-  const ImmutableMemtables& immutable = part->immutable;
-  MergingCursor input;
-  CursorPool pool;
-  for (const Ref<Memtable>& memtable : immutable.memtables) {
-    input.Add(pool.Make<MemtableCursor>(memtable.get()));
+// When the oldest deletion in the memtables of these was written; 0: there is none.
+int64_t MinorCompaction::OldestDeletion(const Set& set) {
+  int64_t oldest = 0;
+  for (const GroupFlush* part : set) {
+    for (const Ref<Memtable>& memtable : part->immutable.memtables) {
+      const int64_t time = memtable->oldest_deletion();
+      if (time != 0) oldest = oldest == 0 ? time : std::min(oldest, time);
+    }
   }
-  // A memtable that is shared with the other half of a split may have rows of that half.
-  const KeyRange& keys = immutable.tablet->keys();
-  ClippedCursor clipped(&input, keys.begin(), keys.end());
+  return oldest;
+}
+
+absl::Status MinorCompaction::Write(const Set& set) const {
+  CompactionJob first = MakeJob(set.front());
+  first.oldest_deletion = OldestDeletion(set);
+  SharedOutput output(&first, environment_->shared_files);
+  for (size_t i = 0; i < set.size(); ++i) {
+    const ImmutableMemtables& immutable = set[i]->immutable;
+    MergingCursor input;
+    CursorPool pool;
+    for (const Ref<Memtable>& memtable : immutable.memtables) {
+      input.Add(pool.Make<MemtableCursor>(memtable.get()));
+    }
+    // A memtable that is shared with the other half of a split may have rows of that half.
+    const KeyRange& keys = immutable.tablet->keys();
+    ClippedCursor clipped(&input, keys.begin(), keys.end());
+    BT_RETURN_IF_ERROR(output.Add(i == 0 ? first : MakeJob(set[i]), &clipped));
+  }
+  BT_ASSIGN_OR_RETURN(const auto written, output.Finish());
+  const SequenceNumber order = LastOf(set);
+  for (size_t i = 0; i < set.size(); ++i) {
+    for (const SharedOutput::Piece& piece : written[i]) {
+      const TabletFile& file =
+          set[i]->written.emplace_back(TabletFile{order, piece.info, piece.share});
+      set[i]->outcome.AddShare(file, piece.is_first);
+    }
+  }
+  return absl::OkStatus();
+}
+
+SequenceNumber MinorCompaction::LastOf(const Set& set) {
+  SequenceNumber last = 0;
+  for (const GroupFlush* part : set) last = std::max(last, part->redo.sequence);
+  return last;
+}
+
+// Mutations that are not in a memtable yet have larger numbers than all that were rotated.
+bool MinorCompaction::HasOnlyNewer(const GroupFlush& part, SequenceNumber than) {
+  const Pin<TabletVersion> version = part.immutable.tablet->Version();
+  const GroupVersion& group = version->groups()[part.immutable.group];
+  const auto is_newer = [&](const Ref<Memtable>& memtable) {
+    const SequenceNumber first = memtable->first_sequence();
+    return first == 0 || first > than;
+  };
+  const size_t others = group.immutable.size() - part.immutable.memtables.size();
+  return is_newer(group.active) &&
+         std::all_of(group.immutable.begin(),
+                     group.immutable.begin() + static_cast<std::ptrdiff_t>(others), is_newer);
+}
+
+CompactionJob MinorCompaction::MakeJob(GroupFlush* part) {
+  const ImmutableMemtables& immutable = part->immutable;
   CompactionJob job =
       MakeCompactionJob(*immutable.tablet, *part->layout, immutable.group, false, part->now);
   absl::StatusOr<CompactionOutput> output = PickFlushOutput(*immutable.tablet, immutable.group);
@@ -172,12 +268,7 @@ absl::StatusOr<std::vector<SSTableInfo>> MinorCompaction::Write(GroupFlush* part
   const CompactionOutput differs = output.value_or(CompactionOutput());
   job.group = WithOutput(std::move(job.group), differs);
   job.target_file_size = differs.file_size.value_or(job.target_file_size);
-  for (const Ref<Memtable>& memtable : immutable.memtables) {
-    const int64_t time = memtable->oldest_deletion();
-    if (time == 0) continue;
-    job.oldest_deletion = job.oldest_deletion == 0 ? time : std::min(job.oldest_deletion, time);
-  }
-  return job.Run(&clipped);
+  return job;
 }
 
 // Once for all files: if they are small, this takes as long as writing one of them.
@@ -185,7 +276,7 @@ absl::Status MinorCompaction::SyncDirectoryFor(absl::Span<GroupFlush* const> par
   for (const GroupFlush* part : parts) {
     for (const auto* written : {&part->written, &part->changes_written}) {
       if (written->empty()) continue;
-      const std::string path = environment_->path_of(written->front().file_number);
+      const std::string path = environment_->path_of(written->front().info.file_number);
       return SyncDirectoryOf(environment_->file_system, path);
     }
   }
@@ -237,7 +328,7 @@ absl::Status MinorCompaction::SyncLogFor(absl::Span<GroupFlush* const> parts) co
 TabletChange MinorCompaction::ChangeOf(const GroupFlush& part) {
   TabletChange change;
   change.group_id = part.layout->groups[part.immutable.group].id;
-  for (const SSTableInfo& info : part.written) change.added.push_back({part.redo.sequence, info});
+  change.added = part.written;
   change.redo = part.redo;
   change.last_timestamp = part.immutable.tablet->writer()->last_timestamp();
   return change;
@@ -246,9 +337,7 @@ TabletChange MinorCompaction::ChangeOf(const GroupFlush& part) {
 TabletChange MinorCompaction::ChangeFilesOf(const GroupFlush& part) {
   TabletChange change;
   change.group_id = kChangesGroupId;
-  for (const SSTableInfo& info : part.changes_written) {
-    change.added.push_back({part.redo.sequence, info});
-  }
+  change.added = part.changes_written;
   return change;
 }
 

@@ -11,6 +11,9 @@
 // still in memory. A sync writes all bytes of the log to the disk and makes its pages clean, so
 // that every store into a reused segment faults. Memtables that were rotated at the same sequence
 // number and are committed together do not need the log.
+//
+// The small memtables of a locality group of a table are written into common files, tablet after
+// tablet (shared_output.h).
 #ifndef BIGTABLE_BACKGROUND_MINOR_COMPACTION_H_
 #define BIGTABLE_BACKGROUND_MINOR_COMPACTION_H_
 
@@ -53,9 +56,9 @@ class MinorCompaction {
     absl::Time now;  // TimeBeforeLayout
     std::shared_ptr<const TableLayout> layout;
     RedoPoint redo;
-    std::vector<SSTableInfo> written;
+    std::vector<TabletFile> written;
     std::vector<Ref<SSTable>> opened;
-    std::vector<SSTableInfo> changes_written;  // one file, or none
+    std::vector<TabletFile> changes_written;  // one file, or none
     std::vector<Ref<SSTable>> changes_opened;
     SteadyTime began;  // of the event
     MinorCompactionEvent event;
@@ -76,10 +79,22 @@ class MinorCompaction {
   const std::vector<GroupFlush>& parts() const { return parts_; }
 
  private:
-  absl::Status WriteOut(GroupFlush* part) const;
-  // Writes the SSTables; their directory is not synced. Cancelled if the tablet is removed
-  // meanwhile.
-  static absl::StatusOr<std::vector<SSTableInfo>> Write(GroupFlush* part);
+  // The parts that are written together are in one set, in the order of their rows.
+  using Set = std::vector<GroupFlush*>;
+  std::vector<Set> SetsToWrite();
+  bool SharesFiles(const GroupFlush& part) const;
+  // After an error, nothing of the set is left. Cancelled if a tablet is removed meanwhile.
+  absl::Status WriteOut(const Set& set) const;
+  // Writes the SSTables; their directory is not synced.
+  absl::Status Write(const Set& set) const;
+  // The last sequence number in their memtables: the order of their files.
+  static SequenceNumber LastOf(const Set& set);
+  // Whether all that the group has in other memtables has larger sequence numbers.
+  static bool HasOnlyNewer(const GroupFlush& part, SequenceNumber than);
+  static CompactionJob MakeJob(GroupFlush* part);
+  static int64_t OldestDeletion(const Set& set);
+  // What is written for a part besides.
+  absl::Status Complete(GroupFlush* part) const;
   absl::Status SyncDirectoryFor(absl::Span<GroupFlush* const> parts) const;
   // Commits these together, and publishes them. After an error their files are removed, unless
   // METADATA may name them. Refused: these are too many for one commit, and nothing was committed.

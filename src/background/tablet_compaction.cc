@@ -26,8 +26,8 @@ CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout,
   return job;
 }
 
-void RemoveWritten(const TabletEnvironment& environment, const std::vector<SSTableInfo>& written) {
-  for (const SSTableInfo& info : written) environment.remove_file(info.file_number);
+void RemoveWritten(const TabletEnvironment& environment, const std::vector<TabletFile>& written) {
+  for (const TabletFile& file : written) environment.remove_file(file.info.file_number);
 }
 
 }  // namespace bigtable

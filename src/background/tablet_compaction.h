@@ -15,6 +15,7 @@
 #include "sstable/sstable_info.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_environment.h"
+#include "tablet/tablet_state.h"
 
 namespace bigtable {
 
@@ -39,6 +40,13 @@ struct CompactionOutcome {
     ++files_written;
     outputs.push_back({written.file_number, written.size});
   }
+  // A file that several compactions have written together. It is counted once, and each of its
+  // bytes.
+  void AddShare(const TabletFile& written, bool is_first) {
+    bytes_written += written.bytes();
+    if (is_first) ++files_written;
+    outputs.push_back({written.info.file_number, written.info.size});
+  }
 };
 
 // The time that decides which entries have expired for a compaction. The compaction reads it before
@@ -55,7 +63,7 @@ CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout,
                                 bool major, absl::Time now);
 
 // Removes new files, which METADATA does not name.
-void RemoveWritten(const TabletEnvironment& environment, const std::vector<SSTableInfo>& written);
+void RemoveWritten(const TabletEnvironment& environment, const std::vector<TabletFile>& written);
 
 }  // namespace bigtable
 

@@ -54,7 +54,8 @@ enum class Shortcut : uint32_t {
   kKeptMerges,       // contributions that an earlier read has merged; else all are merged again
   // --- tablet: looked up by each write ---
   kPinnedValues,  // values stay in the log's segment; else the memtable copies them
-  // --- compaction: looked up by each compaction, or seek ---
+  // --- compaction: looked up by each flush, compaction, or seek ---
+  kSharedFiles,   // small flushes and merges of several tablets write common files
   kMovedFiles,    // files that overlap no other input are moved to the output
   kMergeOne,      // the last child of a merge moves without comparing others
   kMergeInOrder,  // a child that has moved is inserted in order; else all are sorted

@@ -499,14 +499,41 @@ absl::Status EmbeddedDatabase::RestoreTable(RestoredTable table, const CopyOfBac
 
 absl::Status EmbeddedDatabase::Flush(std::string_view table, const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
+  BT_ASSIGN_OR_RETURN(const FlushedTablets flushed, FlushTogether(table, limits));
   return impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
+    if (flushed.contains(tablet.tablet)) return absl::OkStatus();
     return impl_->parts.background->FlushTablet(tablet.host->server(), tablet.tablet, limits);
   });
 }
 
+absl::StatusOr<EmbeddedDatabase::FlushedTablets> EmbeddedDatabase::FlushTogether(
+    std::string_view table, const CallLimits& limits) {
+  FlushedTablets flushed;
+  const CallGate::LongPass pass(&impl_->gate);
+  if (!pass) return impl_->ClosedError();
+  BT_RETURN_IF_ERROR(impl_->CheckWritable(limits));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                      impl_->schemas->Read(table, limits));
+  for (const auto& host : impl_->cluster->servers()->Users()) {
+    const std::vector<std::shared_ptr<Tablet>> tablets =
+        host->server()->tablets().Of(layout->table_id);
+    if (tablets.size() < 2) continue;
+    BT_RETURN_IF_ERROR(impl_->parts.background->FlushTablets(host->server(), tablets, limits));
+    flushed.insert(tablets.begin(), tablets.end());
+  }
+  return flushed;
+}
+
 absl::Status EmbeddedDatabase::Compact(std::string_view table, const CallOptions& options) {
   const CallLimits limits = LimitsOf(options);
+  const CallGate::LongPass pass(&impl_->gate);
+  if (!pass) return impl_->ClosedError();
+  BT_RETURN_IF_ERROR(impl_->CheckWritable(limits));
+  BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
+                      impl_->schemas->Read(table, limits));
+  const BackgroundWork::OwnFiles own_files(impl_->parts.background, layout->table_id);
   absl::Status damaged;  // does not stop compactions of the other tablets
+  BT_RETURN_IF_ERROR(FlushTogether(table, limits).status());
   BT_RETURN_IF_ERROR(impl_->ForEachTablet(table, limits, [&](const HostedTablet& tablet) {
     const absl::Status compacted =
         impl_->parts.background->CompactTablet(tablet.host->server(), tablet.tablet, limits);
@@ -514,15 +541,8 @@ absl::Status EmbeddedDatabase::Compact(std::string_view table, const CallOptions
     damaged.Update(compacted);
     return absl::OkStatus();
   }));
-  {
-    const CallGate::LongPass pass(&impl_->gate);
-    if (!pass) return impl_->ClosedError();
-    BT_ASSIGN_OR_RETURN(const std::shared_ptr<const TableLayout> layout,
-                        impl_->schemas->Read(table, limits));
-    for (const auto& host : impl_->cluster->servers()->Users()) {
-      damaged.Update(
-          impl_->parts.background->EraseOldLog(host->server(), layout->table_id, limits));
-    }
+  for (const auto& host : impl_->cluster->servers()->Users()) {
+    damaged.Update(impl_->parts.background->EraseOldLog(host->server(), layout->table_id, limits));
   }
   return damaged;
 }

@@ -134,6 +134,10 @@ class EmbeddedDatabase final : public DatabaseBackend {
 
   explicit EmbeddedDatabase(std::shared_ptr<DatabaseImpl> impl);
   CopyParts OfCopies() const;
+  // Flushes the tablets of each server at once, so that small ones write common files. Not those
+  // that have no neighbour on their server, or come to it meanwhile.
+  using FlushedTablets = std::set<std::shared_ptr<Tablet>>;
+  absl::StatusOr<FlushedTablets> FlushTogether(std::string_view table, const CallLimits& limits);
   // After the last call.
   void EndRecording() const;
   // What a table of the database forwards to: `table`, or what records its calls.

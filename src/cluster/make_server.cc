@@ -92,6 +92,7 @@ std::unique_ptr<TabletServer> MakeTabletServer(
   of_tablets.defers_files = !metadata;
   of_tablets.target_file_size = environment->live.target_file_size;
   of_tablets.file_numbers = &storage->file_numbers;
+  if (!metadata) of_tablets.shared_files = &storage->shared_files;
   of_tablets.path_of = [storage](uint64_t number) { return storage->directory.sstable(number); };
   if (metadata) {
     of_tablets.path_of = [storage](uint64_t number) {

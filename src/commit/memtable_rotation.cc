@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <utility>
 
 #include "base/status.h"
 
@@ -65,10 +67,16 @@ absl::Status MemtableRotation::RotateLargest(const CallLimits& limits) {
 // --- Requests ---
 
 absl::Status MemtableRotation::RotateAll(Tablet* tablet, const CallLimits& limits) {
+  const std::shared_ptr<Tablet> one = tablet->shared_from_this();
+  return RotateAll(absl::MakeConstSpan(&one, 1), limits);
+}
+
+absl::Status MemtableRotation::RotateAll(absl::Span<const std::shared_ptr<Tablet>> tablets,
+                                         const CallLimits& limits) {
   const auto rotate = [&] {
     queue_->AssertInTurn();
     MutexLock lock(&mutex_);
-    Rotate(tablet->shared_from_this());
+    for (const std::shared_ptr<Tablet>& tablet : tablets) Rotate(tablet);
   };
   BT_RETURN_IF_ERROR(queue_->RunExclusive(rotate, limits));
   wake_();
@@ -100,16 +108,34 @@ std::vector<MemtableRotation::Active> MemtableRotation::ActiveMemtables() const 
 
 void MemtableRotation::RotateWithOthers(const std::vector<Active>& due,
                                         const std::vector<Active>& all, RotationReason reason) {
-  constexpr size_t kMostOthers = 15;
+  constexpr size_t kMostFiles = 15;
+  const bool with_others = FilesOf(all) <= FilesOf(due) + kMostFiles;
   {
     MutexLock lock(&mutex_);
     rotated_.EndWaiting(visible_->get());
     for (const Active& active : due) Rotate(active, reason);
-    if (all.size() <= due.size() + kMostOthers) {
+    if (with_others) {
       for (const Active& active : all) Rotate(active, RotationReason::kTogether);
     }
   }
   wake_();
+}
+
+// Small memtables of a group of a table are flushed into one file; changes that are noted are not.
+size_t MemtableRotation::FilesOf(const std::vector<Active>& memtables) const {
+  std::set<std::pair<uint64_t, size_t>> shared;
+  size_t own = 0;
+  for (const auto& [tablet, group] : memtables) {
+    const TableLayout& layout = *tablet->writer()->layout();
+    const uint64_t bytes = tablet->writer()->active(group).bytes();
+    if (layout.changes_since == 0 &&
+        environment_->SharesFiles(layout.groups[group].options, bytes)) {
+      shared.insert({tablet->table_id(), group});
+    } else {
+      ++own;
+    }
+  }
+  return own + shared.size();
 }
 
 void MemtableRotation::Rotate(const Active& active, RotationReason reason) {

@@ -26,6 +26,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 
 #include "bigtable/event_listener.h"
 
@@ -105,6 +106,9 @@ class MemtableRotation {
 
   absl::Status RotateAll(Tablet* tablet, const CallLimits& limits);
   void RotateAll(Tablet* tablet) { RotateAll(tablet, {}).IgnoreError(); }
+  // Those of several tablets, at the same sequence number.
+  absl::Status RotateAll(absl::Span<const std::shared_ptr<Tablet>> tablets,
+                         const CallLimits& limits);
   absl::Status RotateEverything(const CallLimits& limits);
   void RotateEverything() { RotateEverything({}).IgnoreError(); }
   // Memory is short: rotates the largest active memtables, which together have half of the bytes of
@@ -152,7 +156,10 @@ class MemtableRotation {
 
   // All active memtables that are not empty.
   std::vector<Active> ActiveMemtables() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
-  // Rotates the memtables in `due`, and with them all others unless these are too many.
+  // How many files a flush of these writes, about.
+  size_t FilesOf(const std::vector<Active>& memtables) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
+  // Rotates the memtables in `due`, and with them all others unless these make too many files.
   void RotateWithOthers(const std::vector<Active>& due, const std::vector<Active>& all,
                         RotationReason reason) ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer);
   void Rotate(const Active& active, RotationReason reason)

@@ -219,12 +219,13 @@ void TakeMoved(CompactionInputs* inputs) {
 }
 
 std::optional<double> EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,
-                                          size_t first_older) {
+                                          size_t first_older, const KeyRange& keys) {
   constexpr size_t kSamples = 64;
   if (!file.is_open()) return std::nullopt;
-  const std::vector<std::string> keys = file.SampleKeys(kSamples);
-  size_t there = 0;
-  for (const std::string& key : keys) {
+  size_t there = 0, all = 0;
+  for (const std::string& key : file.SampleKeys(kSamples)) {
+    if (!keys.Contains(key)) continue;
+    ++all;
     const std::string_view row = std::string_view(key).substr(0, RowPrefixSize(key));
     const uint64_t hash = Checksum(row);
     for (size_t run = first_older; run < runs.size(); ++run) {
@@ -236,7 +237,7 @@ std::optional<double> EstimateOverwriting(const SSTable& file, const std::vector
       break;
     }
   }
-  return keys.empty() ? 0 : static_cast<double>(there) / static_cast<double>(keys.size());
+  return all == 0 ? 0 : static_cast<double>(there) / static_cast<double>(all);
 }
 
 }  // namespace bigtable

@@ -47,12 +47,13 @@ CompactionInputs ChooseInputs(const std::vector<SortedRun>& runs, const Compacti
 // Moves the files that share no row with any other from `merged` to `moved`. May open files.
 void TakeMoved(CompactionInputs* inputs);
 
-// An estimate of the part of a file's rows, from 0 to 1, that is also in older runs. Some of its
-// keys are looked up in the filters of these runs. Costs some hundred filter probes. Rows that a
-// run without filters could have count as present. nullopt if the estimate would have to open a
-// file (SSTable::Defer).
+// An estimate of the part of a file's rows within the range, from 0 to 1, that is also in older
+// runs. Some of its keys are looked up in the filters of these runs. Costs some hundred filter
+// probes. Rows that a run without filters could have count as present. nullopt if the estimate
+// would have to open a file (SSTable::Defer).
 std::optional<double> EstimateOverwriting(const SSTable& file, const std::vector<SortedRun>& runs,
-                                          size_t first_older);
+                                          size_t first_older,
+                                          const KeyRange& keys = KeyRange(RowRange()));
 
 }  // namespace bigtable
 

@@ -28,6 +28,8 @@
 
 namespace bigtable {
 
+class JobFiles;
+
 struct CompactionJob {
   FileSystem* file_system = nullptr;
   MemoryBudget* budget = nullptr;  // charged for the files that are being written; may be null
@@ -72,6 +74,9 @@ struct CompactionJob {
   // error (of the input, of the file system, of the limits, Cancelled) it removes what it wrote.
   // The caller syncs the directory, possibly after several jobs.
   absl::StatusOr<std::vector<SSTableInfo>> Run(EntryCursor* input) const;
+  // The same into files that several jobs write one after the other, in key order. The files have
+  // the options of the job that JobFiles was made for. After an error they are not to be finished.
+  absl::Status RunInto(EntryCursor* input, JobFiles* files) const;
 };
 
 // Makes it durable that files were created in the directory of `path`.

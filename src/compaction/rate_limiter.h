@@ -33,6 +33,11 @@ class RateLimiter {
     changed_.SignalAll();
   }
 
+  uint64_t rate() const {
+    MutexLock lock(&mutex_);
+    return rate_;
+  }
+
   // Waits as long as the rate requires, unless `check` has an error: then it returns that. `check`
   // is called with a lock held, so it must take none.
   absl::Status Pay(uint64_t bytes, absl::FunctionRef<absl::Status()> check) {
@@ -58,7 +63,7 @@ class RateLimiter {
  private:
   static constexpr absl::Duration kCredit = absl::Milliseconds(100);
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar changed_;
   uint64_t rate_ ABSL_GUARDED_BY(mutex_);
   SteadyTime paid_until_ ABSL_GUARDED_BY(mutex_);

@@ -219,7 +219,7 @@ absl::StatusOr<std::vector<UnassignedTablet>> Assignment::FindUnassigned(ServerR
         RedoneThrough& reach = (*must_reach)[group.redo.server];
         reach.log_synced = std::max(reach.log_synced, group.redo.log_synced);
         reach.flushed = std::max(reach.flushed, group.redo.sequence);
-        for (const TabletFile& file : group.files) load += file.info.size;
+        for (const TabletFile& file : group.files) load += file.bytes();
       }
       tablets.push_back(
           {layout, {layout->table_id, state.rows.end()}, std::string(state.rows.begin()), load});

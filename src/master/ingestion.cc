@@ -368,7 +368,9 @@ class Ingestion::Run {
     uint64_t next = std::max(orders.rbegin()->first, largest);
     if (next < orders.size() + layers_) return NoRoomError();
     for (auto order = orders.rbegin(); order != orders.rend(); ++order) order->second = next--;
-    for (const TabletFile& file : files) change->added.push_back({orders[file.order], file.info});
+    for (const TabletFile& file : files) {
+      change->added.push_back({orders[file.order], file.info, file.share});
+    }
     return orders.begin()->second;
   }
   // A write that had a number when the files got theirs may have come to the tablet after that.

@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<ServerShare>> TableChanges::FindServers(
   for (const TabletState& tablet : tablets) {
     uint64_t bytes = 0;
     for (const auto& [_, group] : tablet.groups) {
-      for (const TabletFile& file : group.files) bytes += file.info.size;
+      for (const TabletFile& file : group.files) bytes += file.bytes();
     }
     unassigned.push_back(
         {shared, {layout.table_id, tablet.rows.end()}, std::string(tablet.rows.begin()), bytes});

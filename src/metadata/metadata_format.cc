@@ -226,6 +226,7 @@ std::string EncodeChange(const TabletChange& change) {
   for (const TabletFile& file : change.added) {
     std::string value(1, kVersion);
     AppendFile(&value, file);
+    if (file.share != 0) AppendVarint64(&value, file.share);
     AppendSet(&operations, kFile, FileColumn(change.group_id, file.info.file_number), value);
   }
   if (change.redo.has_value()) {
@@ -266,6 +267,7 @@ absl::Status DecodeCell(std::string_view family, std::string_view qualifier, std
     if (!TakeNumber(&text, &number) || !text.empty()) return bad("no file number");
     BT_ASSIGN_OR_RETURN(TabletFile file, TakeFile(&in));
     if (file.info.file_number != number) return bad("names another file");
+    if (!in.at_end()) file.share = in.Varint();
     state->groups[static_cast<uint32_t>(group_id)].files.push_back(std::move(file));
   } else if (family == kRedo) {
     std::string_view text = qualifier;

@@ -8,7 +8,7 @@
 //
 // Columns, at timestamp 0 except for events; group and number are decimal:
 //
-//   file:<group>/<number>   an SSTable: version 1 | order | SSTableInfo
+//   file:<group>/<number>   an SSTable: version 1 | order | SSTableInfo | share, if it is not 0
 //   redo:<group>            the group's redo point: version 1 | sequence | server | log synced
 //   info:policy/<group>     version 1 | the state that the group's compaction policy has left
 //   info:begin_row          version 1 | the tablet's first row; a tablet without it has all rows

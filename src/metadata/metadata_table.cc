@@ -37,8 +37,10 @@ std::vector<MetadataTable::RowChange> MetadataTable::EncodeSteps(
 }
 
 bool MetadataTable::TakesTogether(absl::Span<const TabletStep> steps) const {
-  // A record as large as a segment of METADATA's log would need a segment of its own.
-  constexpr size_t kMostBytes = 128 << 10;
+  // Of two thousand tablets that a flush writes a common file for. A record that is larger than a
+  // segment of METADATA's log gets one of its own; more commits would need a sync of the user's
+  // log.
+  constexpr size_t kMostBytes = 512 << 10;
   const std::vector<RowChange> changes = EncodeSteps(steps);
   size_t bytes = 0;
   for (const RowChange& change : changes) bytes += change.row.size() + change.operations.size();

@@ -454,7 +454,8 @@ absl::Status RepairedTables::WriteWithMetadata(Table* table) {
       for (const TabletFile& file : group.files) {
         BT_RETURN_IF_ERROR(Place(*table, group_id, file));
         for (const SSTableInfo& info : files_[file.info.file_number].placed) {
-          if (MayHaveRowsOf(group_id, info, state.rows)) placed.push_back({file.order, info});
+          if (MayHaveRowsOf(group_id, info, state.rows))
+            placed.push_back({file.order, info, file.share});
         }
       }
       group.files = std::move(placed);

@@ -30,12 +30,18 @@ uint64_t FileEstimates::BytesWithin(const SSTable& file) const {
   return *bytes;
 }
 
+void FileEstimates::SetShare(uint64_t number, uint64_t share) {
+  if (share == 0) return;
+  MutexLock lock(&mutex_);
+  estimates_[number].bytes_within = share;
+}
+
 double FileEstimates::Overwriting(const SSTable& file, const std::vector<SortedRun>& runs,
                                   size_t run) const {
   if (run + 1 == runs.size()) return 0;
   MutexLock lock(&mutex_);
   std::optional<double>& part = estimates_[file.info().file_number].overwriting;
-  if (!part.has_value()) part = EstimateOverwriting(file, runs, run + 1);
+  if (!part.has_value()) part = EstimateOverwriting(file, runs, run + 1, *keys_);
   // Nothing was written since the tablet was loaded, and all merges were done before.
   return part.value_or(0);
 }

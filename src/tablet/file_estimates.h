@@ -37,9 +37,12 @@ class FileEstimates {
   // `keys`, which outlives this, is the tablet's.
   explicit FileEstimates(const KeyRange* keys) : keys_(keys) {}
 
-  // The bytes of the tablet's rows in the file. Of a file with others too, half, as long as nothing
-  // has opened it: this is called under locks that no thread should hold while it opens a file.
+  // The bytes of the tablet's rows in the file: its share, if that is known. Of a file with others
+  // too, half, as long as nothing has opened it: this is called under locks that no thread should
+  // hold while it opens a file.
   uint64_t BytesWithin(const SSTable& file) const;
+  // TabletFile::share; 0 is not known.
+  void SetShare(uint64_t number, uint64_t share);
   // The part of the rows of a file in `runs[run]`, from 0 to 1, that older runs have too. It is
   // estimated once: merges of older runs change it little.
   double Overwriting(const SSTable& file, const std::vector<SortedRun>& runs, size_t run) const;

@@ -15,13 +15,15 @@ GroupFiles::GroupFiles(const GroupState& state, std::vector<Ref<SSTable>> tables
   ABSL_ASSERT(tables.size() == state.files.size() && "one table for each file");
   files_.reserve(tables.size());
   for (size_t i = 0; i < tables.size(); ++i) {
-    files_.push_back({state.files[i].order, std::move(tables[i])});
+    files_.push_back({state.files[i].order, std::move(tables[i]), state.files[i].share});
   }
 }
 
 GroupState GroupFiles::State() const {
   GroupState state{.redo = redo_, .files = {}, .policy_state = policy_state_};
-  for (const File& file : files_) state.files.push_back({file.order, file.table->info()});
+  for (const File& file : files_) {
+    state.files.push_back({file.order, file.table->info(), file.share});
+  }
   return state;
 }
 
@@ -94,14 +96,15 @@ Ref<const GroupFiles> GroupFiles::After(const TabletChange& change,
     const auto moved =
         std::find_if(change.added.begin(), change.added.end(),
                      [&](const TabletFile& f) { return f.info.file_number == number; });
-    next->files_.push_back({moved != change.added.end() ? moved->order : file.order, file.table});
+    const uint64_t order = moved != change.added.end() ? moved->order : file.order;
+    next->files_.push_back({order, file.table, file.share});
   }
   for (const Ref<SSTable>& table : added) {
     const auto named = std::find_if(
         change.added.begin(), change.added.end(),
         [&](const TabletFile& f) { return f.info.file_number == table->info().file_number; });
     ABSL_ASSERT(named != change.added.end() && "only files that the change adds were opened");
-    if (named != change.added.end()) next->files_.push_back({named->order, table});
+    if (named != change.added.end()) next->files_.push_back({named->order, table, named->share});
   }
   ABSL_ASSERT(
       std::all_of(change.added.begin(), change.added.end(),
@@ -110,12 +113,30 @@ Ref<const GroupFiles> GroupFiles::After(const TabletChange& change,
   return next;
 }
 
+namespace {
+
+// Which part of a share is within the range, which is half of the tablet. At least 1: it is known.
+uint64_t ShareWithin(const SSTable& file, const KeyRange& keys, uint64_t share) {
+  uint64_t bytes = share / 2;
+  if (file.is_open()) {
+    const uint64_t before = keys.begin().empty() ? 0 : file.BytesBefore(keys.begin());
+    const uint64_t end = keys.end().empty() ? file.info().size : file.BytesBefore(keys.end());
+    // Less than a block is not known.
+    if (end > before) bytes = end - before;
+  }
+  return std::clamp<uint64_t>(bytes, 1, share);
+}
+
+}  // namespace
+
 Ref<const GroupFiles> GroupFiles::Within(const KeyRange& keys) const {
   auto part = MakeRef<GroupFiles>();
   part->redo_ = redo_;
   part->policy_state_ = policy_state_;
   for (const File& file : files_) {
-    if (keys.Overlaps(file.table->info())) part->files_.push_back(file);
+    if (!keys.Overlaps(file.table->info())) continue;
+    const uint64_t share = file.share == 0 ? 0 : ShareWithin(*file.table, keys, file.share);
+    part->files_.push_back({file.order, file.table, share});
   }
   return part;
 }

@@ -29,6 +29,7 @@ class GroupFiles final : public RefCounted {
   struct File {
     uint64_t order = 0;  // as in TabletFile
     Ref<SSTable> table;
+    uint64_t share = 0;  // as in TabletFile
   };
 
   GroupFiles() = default;
@@ -56,7 +57,7 @@ class GroupFiles final : public RefCounted {
   // does not have yet.
   Ref<const GroupFiles> After(const TabletChange& change,
                               const std::vector<Ref<SSTable>>& added) const;
-  // Only the files that overlap the range.
+  // Only the files that overlap the range, with their shares of it.
   Ref<const GroupFiles> Within(const KeyRange& keys) const;
   // Without files.
   Ref<const GroupFiles> Emptied() const;

@@ -2,24 +2,55 @@
 
 namespace bigtable {
 
-void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics,
-              std::set<uint64_t>* counted) {
+namespace {
+
+// All but its files.
+void AddMemtables(const GroupVersion& group, LocalityGroupStatistics* statistics) {
   statistics->memtable_bytes += group.active->bytes();
   statistics->memtables += 1 + group.immutable.size();
   for (const Ref<Memtable>& memtable : group.immutable) {
     statistics->memtable_bytes += memtable->bytes();
   }
   statistics->sorted_runs += group.runs.size();
+}
+
+template <typename Add>
+void ForEachFile(const GroupVersion& group, Add add) {
   for (const SortedRun& run : group.runs) {
-    for (const Ref<SSTable>& file : run.files) {
-      const SSTableInfo& info = file->info();
-      if (counted != nullptr && !counted->insert(info.file_number).second) continue;
-      ++statistics->files;
-      statistics->file_bytes += info.size;
-      statistics->entries += info.entries;
-      statistics->deletions += info.deletions();
-    }
+    for (const Ref<SSTable>& file : run.files) add(*file);
   }
+}
+
+}  // namespace
+
+void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics,
+              std::set<uint64_t>* counted) {
+  AddMemtables(group, statistics);
+  ForEachFile(group, [&](const SSTable& file) {
+    const SSTableInfo& info = file.info();
+    if (!counted->insert(info.file_number).second) return;
+    ++statistics->files;
+    statistics->file_bytes += info.size;
+    statistics->entries += info.entries;
+    statistics->deletions += info.deletions();
+  });
+}
+
+void AddGroup(const GroupVersion& group, const FileEstimates& estimates,
+              LocalityGroupStatistics* statistics) {
+  AddMemtables(group, statistics);
+  ForEachFile(group, [&](const SSTable& file) {
+    const SSTableInfo& info = file.info();
+    const uint64_t bytes = estimates.BytesWithin(file);
+    const double part = static_cast<double>(bytes) / static_cast<double>(info.size);
+    const auto own = [&](uint64_t count) {
+      return bytes == info.size ? count : static_cast<uint64_t>(static_cast<double>(count) * part);
+    };
+    ++statistics->files;
+    statistics->file_bytes += bytes;
+    statistics->entries += own(info.entries);
+    statistics->deletions += own(info.deletions());
+  });
 }
 
 }  // namespace bigtable

@@ -7,6 +7,7 @@
 
 #include "bigtable/statistics.h"
 
+#include "tablet/file_estimates.h"
 #include "tablet/tablet_version.h"
 
 namespace bigtable {
@@ -14,7 +15,10 @@ namespace bigtable {
 // Adds the group's sizes to `statistics`. Files that are in `counted` are skipped, and the others
 // are added to it, because the halves of a split tablet share files.
 void AddGroup(const GroupVersion& group, LocalityGroupStatistics* statistics,
-              std::set<uint64_t>* counted = nullptr);
+              std::set<uint64_t>* counted);
+// The same for one tablet: of each file what is of its rows.
+void AddGroup(const GroupVersion& group, const FileEstimates& estimates,
+              LocalityGroupStatistics* statistics);
 
 }  // namespace bigtable
 

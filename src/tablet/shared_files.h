@@ -1,6 +1,6 @@
-// SSTables that several tablets name, because these were one tablet when the files were written.
-// The last tablet to drop its reference deletes the file. The counts are rebuilt from METADATA at
-// each opening.
+// SSTables that several tablets name: these were one tablet when the files were written, or have
+// written them together (background/shared_output.h). The last tablet to drop its reference deletes
+// the file. The counts are rebuilt from METADATA at each opening.
 #ifndef BIGTABLE_TABLET_SHARED_FILES_H_
 #define BIGTABLE_TABLET_SHARED_FILES_H_
 
@@ -32,8 +32,15 @@ class SharedFiles {
     return false;
   }
 
+  // How many tablets name the file, which at least one does.
+  uint64_t Names(uint64_t number) const {
+    MutexLock lock(&mutex_);
+    const auto found = others_.find(number);
+    return found == others_.end() ? 1 : found->second + 1;
+  }
+
  private:
-  Mutex mutex_;
+  mutable Mutex mutex_;
   // How many tablets besides the first name the file.
   absl::flat_hash_map<uint64_t, uint64_t> others_ ABSL_GUARDED_BY(mutex_);
 };

@@ -42,6 +42,7 @@ absl::StatusOr<std::unique_ptr<Tablet>> Tablet::Open(const TabletEnvironment* en
         OpenSSTables(*environment, group, group_state.files, environment->defers_files));
     GroupVersion version;
     version.SetFiles(MakeRef<GroupFiles>(group_state, std::move(tables)));
+    tablet->NoteShares(*version.files);
     version.active = tablet->NewMemtable(version);
     versions.push_back(std::move(version));
     redo.push_back(group_state.redo.sequence);
@@ -121,6 +122,8 @@ void Tablet::PublishChange(size_t group, const TabletChange& change,
   std::vector<GroupVersion> groups = current->groups();
   GroupVersion& version = groups[group];
   version.SetFiles(version.files->After(change, added));
+  for (const TabletFile& file : change.added)
+    estimates_.SetShare(file.info.file_number, file.share);
   // Memtables that were rotated since then stand before those that were flushed.
   ABSL_ASSERT(flushed <= version.immutable.size() && "what was flushed is the oldest");
   version.immutable.resize(version.immutable.size() - flushed);
@@ -221,6 +224,12 @@ size_t Tablet::MostRunsOf(const TableLayout& layout,
     }
   }
   return most;
+}
+
+void Tablet::NoteShares(const GroupFiles& files) {
+  for (const GroupFiles::File& file : files.files()) {
+    estimates_.SetShare(file.table->info().file_number, file.share);
+  }
 }
 
 SequenceNumber Tablet::FlushedThrough(size_t group) const {

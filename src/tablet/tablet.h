@@ -213,6 +213,8 @@ class Tablet : public std::enable_shared_from_this<Tablet> {
   // Its keys are expected to share the prefix of all keys in `known`.
   Ref<Memtable> NewMemtable(const GroupVersion& known) const;
   uint64_t NewScanCacheId() const;
+  // Has the estimates know the shares of these files.
+  void NoteShares(const GroupFiles& files);
   std::unique_ptr<Tablet> MakeHalf(const RowRange& rows) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(server_writer, mutex_);
 

@@ -15,16 +15,19 @@
 #include "bigtable/clock.h"
 #include "bigtable/file_system.h"
 #include "bigtable/memory_budget.h"
+#include "bigtable/schema.h"
 
 #include "base/call_limits.h"
 #include "base/relaxed.h"
 #include "base/sequence.h"
+#include "base/shortcuts.h"
 #include "cache/scan_cache.h"
 #include "compaction/rate_limiter.h"
 #include "monitoring/listener_queue.h"
 #include "sstable/open_tables.h"
 #include "tablet/file_numbers.h"
 #include "tablet/immutable_memtables.h"
+#include "tablet/shared_files.h"
 #include "tablet/snapshot_list.h"
 #include "tablet/tablet_state.h"
 
@@ -53,6 +56,8 @@ struct TabletEnvironment {
 
   std::string server;  // its name, for redo points
   FileNumbers* file_numbers = nullptr;
+  // Counts the files that tablets write together. Null: each has files of its own.
+  SharedFiles* shared_files = nullptr;
   // For changes of tablets of tables with a change stream.
   SequenceSource* sequences = nullptr;
   std::function<std::string(uint64_t)> path_of;
@@ -72,6 +77,16 @@ struct TabletEnvironment {
   std::function<void()> on_version;
   // Called for each file that the tablet's METADATA row does not name any more.
   std::function<void(uint64_t number)> remove_file;
+
+  // Whether a flush or merge of so many bytes of a group of a tablet writes common files with those
+  // of others (background/shared_output.h). Not if they stay for long: their policy merges nothing,
+  // or is one of the program, which sees the files of its tablet alone.
+  bool SharesFiles(const LocalityGroup& group, uint64_t bytes) const {
+    constexpr uint64_t kPartOfFile = 64;
+    return shared_files != nullptr && Shortcuts().Has(Shortcut::kSharedFiles) &&
+           bytes <= target_file_size / kPartOfFile && group.compaction_policy.empty() &&
+           group.compaction != CompactionStyle::kFifo && group.compaction != CompactionStyle::kNone;
+  }
 
   // The bytes at which a memtable is rotated: a quarter of the budget's present limit at most.
   uint64_t memtable_size() const {

@@ -51,6 +51,7 @@ std::unique_ptr<Tablet> Tablet::MakeHalf(const RowRange& rows) const {
     std::erase_if(group.immutable,
                   [&](const Ref<Memtable>& m) { return !HasKeysIn(*m, half->keys_); });
     group.SetFiles(group.files->Within(half->keys_));
+    half->NoteShares(*group.files);
   }
   MutexLock lock(&half->mutex_);
   half->Publish(current->shared_layout(), std::move(groups), MakeRef<ReadLimit>(),

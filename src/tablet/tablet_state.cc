@@ -31,7 +31,7 @@ SequenceNumber LargestSequence(const TabletState& state) {
   for (const auto& [id, group] : state.groups) {
     largest = std::max({largest, group.redo.sequence, group.redo.log_synced});
     for (const TabletFile& file : group.files) {
-      largest = std::max(largest, file.info.max_sequence);
+      largest = std::max({largest, file.info.max_sequence, file.order});
     }
   }
   return largest;
@@ -54,11 +54,16 @@ absl::StatusOr<TabletState> MergedState(const TabletState& left, const TabletSta
   for (const auto& [id, group] : left.groups) {
     GroupState& into = merged.groups[id];
     for (const TabletFile& file : group.files) {
-      if (std::find(into.files.begin(), into.files.end(), file) == into.files.end()) {
+      const auto same = std::find_if(into.files.begin(), into.files.end(), [&](const auto& f) {
+        return f.order == file.order && f.info == file.info;
+      });
+      if (same == into.files.end()) {
         into.files.push_back(file);
-      } else {
-        shared->push_back(file.info.file_number);
+        continue;
       }
+      shared->push_back(file.info.file_number);
+      // After a split, both halves have the share of the whole.
+      same->share = std::min(same->share + file.share, file.info.size);
     }
     if (id == kChangesGroupId) {
       BT_ASSIGN_OR_RETURN(ChangeState of_left, ChangeState::Decode(group.policy_state));

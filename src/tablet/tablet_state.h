@@ -26,7 +26,12 @@ struct TabletFile {
   // Files with the same order are one sorted run; runs with a larger order are newer.
   uint64_t order = 0;
   SSTableInfo info;
+  // Of a file that was written for several tablets: about how many of its bytes are of the tablet's
+  // rows, after a split at most. 0: it was written for this tablet, or one that was split into it.
+  uint64_t share = 0;
 
+  // The bytes of the file that are certainly not of other tablets that it was written for.
+  uint64_t bytes() const { return share != 0 ? share : info.size; }
   friend bool operator==(const TabletFile&, const TabletFile&) = default;
 };
 

@@ -216,7 +216,9 @@ TabletServerStatistics TabletServer::Statistics() const {
     const Pin<TabletVersion> version = tablet->Version();
     of_tablet.table = version->layout().name;
     of_tablet.rows = tablet->rows();
-    for (const GroupVersion& group : version->groups()) AddGroup(group, &of_tablet.size);
+    for (const GroupVersion& group : version->groups()) {
+      AddGroup(group, tablet->estimates(), &of_tablet.size);
+    }
   }
   return statistics;
 }

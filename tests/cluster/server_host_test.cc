@@ -18,6 +18,7 @@
 #include "bigtable/testing/faulty_file_system.h"
 
 #include "support/database_peer.h"
+#include "support/scoped_shortcuts.h"
 #include "support/tablets_fixture.h"
 
 namespace bigtable {
@@ -255,6 +256,7 @@ TEST_F(ServerHostTest, TabletsThatAreNotThereAreNotFound) {
 }
 
 TEST_F(ServerHostTest, ADroppedTabletIsErasedOnce) {
+  const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kSharedFiles));
   ASSERT_OK(database_->Flush("t"));
   ASSERT_OK(host_->Split(kMaster, table_id(), RowOf(12), {}));  // the halves share a file
   const auto files = [&] {

@@ -128,7 +128,9 @@ TEST_F(AppendedFileTest, WhatWasSyncedIsThereAfterAnyCutLaterAppend) {
     base_.SetContents("/f", all.substr(0, size));
     ASSERT_EQ(Get("/f"), "synced") << size;
     // A disk that has the length, but not the bytes.
-    base_.SetContents("/f", all.substr(0, size) + std::string(all.size() - size, '\0'));
+    const std::string torn = all.substr(0, size) + std::string(all.size() - size, '\0');
+    if (torn == all) continue;  // the last bytes are 0
+    base_.SetContents("/f", torn);
     ASSERT_EQ(Get("/f"), "synced") << size;
   }
   base_.SetContents("/f", all);

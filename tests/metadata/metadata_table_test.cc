@@ -245,7 +245,7 @@ TEST_F(MetadataTableTest, StepsThatAreTooLargeAreNotCommittedTogether) {
     TabletStep& step = steps.emplace_back();
     step.tablet = {8, absl::StrCat("end", i)};
     step.change.added.push_back({.order = 1, .info = {.file_number = i}});
-    step.change.added.front().info.largest_key = std::string(20000, 'k');
+    step.change.added.front().info.largest_key = std::string(80000, 'k');
   }
   EXPECT_FALSE(metadata_.TakesTogether(steps));
   EXPECT_TRUE(metadata_.TakesTogether(absl::MakeConstSpan(steps).first(5)));

@@ -316,8 +316,11 @@ TEST_F(TraceTest, AStreamThroughSeveralTabletsIsOneTraceWithAllTheirFiles) {
   schema.families["f"] = {};
   ASSERT_OK(database_->CreateTable("t", schema, {.split_rows = {"m"}}));
   Table* const table = OpenTable("t");
-  for (const char* row : {"a", "b", "x"}) Set(table, row, "f:q", 1, "v");
-  ASSERT_OK(database_->Flush("t"));
+  {
+    const ScopedShortcuts off(ScopedShortcuts::Bit(Shortcut::kSharedFiles));
+    for (const char* row : {"a", "b", "x"}) Set(table, row, "f:q", 1, "v");
+    ASSERT_OK(database_->Flush("t"));
+  }
   sink_.Take();
   EXPECT_EQ(ShowKeys(table->ReadRows(RowRange::All())), "a b x");
   const RequestTrace trace = TakeOne();

@@ -55,6 +55,7 @@ class DatabasePeer {
   // Starts a second master.
   absl::Status StartMaster() { return Master::Create(impl_->cluster.get(), {}).status(); }
   Cluster* cluster() const { return impl_->cluster.get(); }
+  BackgroundWork* background() const { return impl_->parts.background; }
   // For changes of the lock service that the database is not informed of.
   LockSession* session() const { return impl_->session.get(); }
   size_t RetiredRoutes() const { return impl_->locations.retired(); }

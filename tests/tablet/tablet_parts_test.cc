@@ -126,7 +126,7 @@ TEST_F(TabletPartsTest, WhatACompactionDoesNotReadMayHaveOlderVersions) {
 
 TEST_F(TabletPartsTest, StatisticsOfAGroupAreOfItsMemtablesAndFiles) {
   LocalityGroupStatistics empty;
-  AddGroup(tablet_->Version()->groups()[0], &empty);
+  AddGroup(tablet_->Version()->groups()[0], tablet_->estimates(), &empty);
   EXPECT_EQ(empty.memtables, 1u);
   EXPECT_EQ(empty.files, 0u);
   ASSERT_OK(Write("a"));
@@ -153,8 +153,18 @@ TEST_F(TabletPartsTest, StatisticsOfAGroupAreOfItsMemtablesAndFiles) {
   AddGroup(group, &statistics, &counted);  // as if of the other half
   EXPECT_EQ(statistics.files, 2u);
   EXPECT_EQ(statistics.memtables, 4u);
-  AddGroup(group, &statistics);
+  AddGroup(group, tablet_->estimates(), &statistics);
   EXPECT_EQ(statistics.files, 4u);
+
+  // Of a common file, what is the tablet's.
+  const KeyRange half(RowRange::RightOpen("", "b"));
+  FileEstimates shares(&half);
+  LocalityGroupStatistics part;
+  const SSTableInfo& shared = FileOfRun(1)->info();
+  shares.SetShare(shared.file_number, shared.size / 2);
+  AddGroup(group, shares, &part);
+  EXPECT_EQ(part.file_bytes, FileOfRun(0)->info().size + shared.size / 2);
+  EXPECT_EQ(part.files, 2u);
 }
 
 // --- Storage ---
