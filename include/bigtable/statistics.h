@@ -23,8 +23,8 @@ enum class StallReason {
   kSortedRuns,  // a locality group has more sorted runs than compactions can keep up with
 };
 
-// One locality group of one table. Sizes are of its SSTables, unless the name says otherwise. Of one
-// tablet, sizes and entries of files that it shares with others are estimates of its part.
+// One locality group of one table. Sizes are of its SSTables, unless the name says otherwise. Of
+// one tablet, sizes and entries of files that it shares with others are estimates of its part.
 struct LocalityGroupStatistics {
   uint64_t memtable_bytes = 0;  // with the log bytes that they point into
   uint64_t memtables = 0;       // immutable ones included

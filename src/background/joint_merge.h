@@ -6,9 +6,9 @@
 //   plans -> write the common files, tablet after tablet -> sync them and their directory -> commit
 //   to METADATA -> publish -> remove the inputs
 //
-// Each tablet has its own plan, snapshots and rules, as alone. What was not committed before an error
-// is not committed. If the error is of one tablet's input, the others are cancelled and may be tried
-// again.
+// Each tablet has its own plan, snapshots and rules, as alone. What was not committed before an
+// error is not committed. If the error is of one tablet's input, the others are cancelled and may
+// be tried again.
 #ifndef BIGTABLE_BACKGROUND_JOINT_MERGE_H_
 #define BIGTABLE_BACKGROUND_JOINT_MERGE_H_
 

@@ -229,8 +229,12 @@ void CollectingCursor::Settle(EntryKind kind, EntryVersion version) {
       std::max(version.sequence, std::min(horizon, retention_->complete_through));
   // Those below are for what is ingested as older than everything else.
   const SequenceNumber left = family.created + kLeftForOldest;
-  const EntryVersion settled{
-      std::max(left <= over ? left : family.created + 1, family.past.LastChangeUpTo(over)), 0};
+  const SequenceNumber change = family.past.LastChangeUpTo(over);
+  // An entry that was ingested so keeps its own beside a file that has such entries, perhaps of
+  // another tablet: the first one would leave no others.
+  const SequenceNumber complete = retention_->complete_through;
+  if (complete != 0 && complete < left && left > over && change <= version.sequence) return;
+  const EntryVersion settled{std::max(left <= over ? left : family.created + 1, change), 0};
   ABSL_ASSERT(settled.sequence > family.created && settled.sequence <= horizon &&
               "it stays in its family, and looks the same to all reads");
   if (version == settled || resolved_.has_traces()) return;

@@ -401,7 +401,7 @@ TEST_F(TableRestoreTest, AfterALossOfPowerAtEachCallAllIsThereOrNothingRandom) {
   watched.Watch(nullptr);
   disks.push_back(file_system_->CrashClone(1));
   database_.reset();
-  EXPECT_GT(disks.size(), 20u);
+  EXPECT_GT(disks.size(), 15u);
   bool was_there = false;
   for (const std::unique_ptr<InMemoryFileSystem>& disk : disks) {
     options.file_system = disk.get();
