@@ -122,11 +122,12 @@ TEST(MetadataFormatTest, ChangesMadeByCellsAreThoseMadeByApplyChangeRandom) {
         if (random.OneIn(3)) {
           change.removed.push_back(file.info.file_number);
         } else if (random.OneIn(3)) {
-          change.added.push_back({random.Below(300), file.info});  // changes its order
+          change.added.push_back({random.Below(300), file.info, file.share});  // another order
         }
       }
       for (uint64_t n = random.Below(3); n > 0; --n) {
         change.added.push_back(File(random.Below(300), ++number, random));
+        if (random.OneIn(2)) change.added.back().share = random.Next() >> random.Below(64);
       }
       if (random.OneIn(2)) change.redo = Redo(random);
       // A tablet's last timestamp never decreases.
