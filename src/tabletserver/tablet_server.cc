@@ -66,8 +66,8 @@ TabletServer::TabletServer(const TabletServerOptions& options, TabletEnvironment
   };
 }
 
-absl::Status TabletServer::Start(std::string name, std::string directory, LockService* lock_service,
-                                 absl::Duration lease) {
+absl::Status TabletServer::Start(std::string name, const std::string& directory,
+                                 LockService* lock_service, absl::Duration lease) {
   BT_ASSIGN_OR_RETURN(std::shared_ptr<CommitLog> log, CreateLog(options_, environment_, directory));
   std::unique_ptr<ServerLock> lock;
   if (lock_service != nullptr) {

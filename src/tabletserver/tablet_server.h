@@ -77,7 +77,8 @@ class TabletServer final {
   // Starts the log in `directory` as the server `name`, which no server had before, and takes the
   // server's lock in `lock_service`, which outlives it (null: it needs no lock). Until then the
   // server has no name, and can only read and replay.
-  absl::Status Start(std::string name, std::string directory, LockService* lock_service = nullptr,
+  absl::Status Start(std::string name, const std::string& directory,
+                     LockService* lock_service = nullptr,
                      absl::Duration lease = absl::InfiniteDuration());
   // Of a server that has ended (ServingState::MarkEnded). When this returns, all that it has begun
   // has ended, and visible() and last_acknowledged() are final. It does not touch its log any more,
