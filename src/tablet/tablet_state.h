@@ -30,7 +30,7 @@ struct TabletFile {
   // rows, after a split at most. 0: it was written for this tablet, or one that was split into it.
   uint64_t share = 0;
 
-  // The bytes of the file that are certainly not of other tablets that it was written for.
+  // What is the tablet's of it, as far as is known without opening it.
   uint64_t bytes() const { return share != 0 ? share : info.size; }
   friend bool operator==(const TabletFile&, const TabletFile&) = default;
 };
