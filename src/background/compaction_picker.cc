@@ -56,21 +56,17 @@ RunSummary SummarizeRun(const FileEstimates& estimates, const std::vector<Sorted
     const SSTableInfo& info = file->info();
     // Only the bytes that a compaction of this tablet would read.
     const uint64_t bytes = estimates.BytesWithin(*file);
-    const double within = static_cast<double>(bytes) / static_cast<double>(info.size);
-    const double deletions = static_cast<double>(info.deletions()) * within;
-    const double others = static_cast<double>(info.entries) * within - deletions;
-    garbage += older_entry * (deletions + others * estimates.Overwriting(*file, runs, i)) +
+    const uint64_t entries = std::max<uint64_t>(estimates.PartOf(info.entries, *file), 1);
+    const uint64_t deletions = estimates.PartOf(info.deletions(), *file);
+    const double others = static_cast<double>(entries - std::min(deletions, entries));
+    garbage += older_entry * (static_cast<double>(deletions) +
+                              others * estimates.Overwriting(*file, runs, i)) +
                ExpiredPart(info, expired_before) * static_cast<double>(bytes);
     run.bytes += bytes;
-    // Of a file with entries of other tablets, about those of this one.
-    const auto own = [&](uint64_t count) {
-      return bytes == info.size ? count
-                                : static_cast<uint64_t>(static_cast<double>(count) * within);
-    };
     run.files.push_back({.number = info.file_number,
                          .bytes = bytes,
-                         .entries = std::max<uint64_t>(own(info.entries), 1),
-                         .deletions = own(info.deletions()),
+                         .entries = entries,
+                         .deletions = deletions,
                          .smallest_key = info.smallest_key,
                          .largest_key = info.largest_key,
                          .min_sequence = info.min_sequence,

@@ -55,13 +55,13 @@ bool JointMerge::Write(const std::vector<size_t>& begun, const std::atomic<bool>
   for (const size_t i : begun) {
     const absl::Status written = parts_[i]->WriteTo(&output, cancelled);
     if (written.ok()) continue;
-    NoteFailure(output.has_failed() ? absl::MakeConstSpan(begun) : absl::MakeConstSpan(&i, 1),
+    NoteOutcome(output.has_failed() ? absl::MakeConstSpan(begun) : absl::MakeConstSpan(&i, 1),
                 written);
     return false;
   }
   auto pieces = output.Finish();
   if (!pieces.ok()) {
-    NoteFailure(begun, pieces.status());
+    NoteOutcome(begun, pieces.status());
     return false;
   }
   for (size_t k = 0; k < begun.size(); ++k) parts_[begun[k]]->Adopt((*pieces)[k]);
@@ -76,7 +76,7 @@ std::vector<TabletStep> JointMerge::StepsOf(absl::Span<const size_t> parts) cons
   return steps;
 }
 
-void JointMerge::NoteFailure(absl::Span<const size_t> parts, const absl::Status& status) {
+void JointMerge::NoteOutcome(absl::Span<const size_t> parts, const absl::Status& status) {
   for (const size_t i : parts) statuses_[i] = status;
 }
 
@@ -87,32 +87,23 @@ void JointMerge::Commit(absl::Span<const size_t> written) {
     if (files.empty()) continue;
     const absl::Status synced = SyncDirectoryOf(
         environment.file_system, environment.path_of(files.front().info.file_number));
-    if (!synced.ok()) return NoteFailure(written, synced);
+    if (!synced.ok()) return NoteOutcome(written, synced);
     break;
   }
   for (const size_t i : written) {
     const absl::Status prepared = parts_[i]->PrepareCommit();
-    if (!prepared.ok()) return NoteFailure(written, prepared);
+    if (!prepared.ok()) return NoteOutcome(written, prepared);
   }
-  while (!written.empty()) {
-    // All of them, or as many as METADATA takes.
-    size_t at_once = written.size();
-    while (at_once > 1 && !environment.store->TakesTogether(StepsOf(written.first(at_once)))) {
-      at_once = (at_once + 1) / 2;
-    }
-    absl::Status status = environment.store->Commit(StepsOf(written.first(at_once)));
-    // METADATA's tablet was split meanwhile, and has taken none of them.
-    while (absl::IsFailedPrecondition(status) && at_once > 1) {
-      at_once = (at_once + 1) / 2;
-      status = environment.store->Commit(StepsOf(written.first(at_once)));
-    }
-    for (const size_t i : written.first(at_once)) {
-      parts_[i]->Committed(status);
-      statuses_[i] = status;
-    }
-    if (!status.ok()) return;
-    written.remove_prefix(at_once);
-  }
+  const auto steps_of = [&](absl::Span<const size_t> parts) { return StepsOf(parts); };
+  const auto commit = [&](absl::Span<const size_t> parts, bool* is_refused) {
+    const absl::Status status = environment.store->Commit(StepsOf(parts));
+    *is_refused = absl::IsFailedPrecondition(status) && parts.size() > 1;
+    if (*is_refused) return status;
+    for (const size_t i : parts) parts_[i]->Committed(status);
+    NoteOutcome(parts, status);
+    return status;
+  };
+  CommitTogether(*environment.store, steps_of, commit, &written).IgnoreError();  // it is noted
 }
 
 }  // namespace bigtable

@@ -52,7 +52,7 @@ class JointMerge {
   bool Write(const std::vector<size_t>& begun, const std::atomic<bool>* cancelled);
   // Only what METADATA has taken has an OK status after that.
   void Commit(absl::Span<const size_t> written);
-  void NoteFailure(absl::Span<const size_t> parts, const absl::Status& status);
+  void NoteOutcome(absl::Span<const size_t> parts, const absl::Status& status);
   std::vector<TabletStep> StepsOf(absl::Span<const size_t> parts) const;
 
   const std::vector<MergingCompaction*> parts_;

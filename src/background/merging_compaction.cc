@@ -14,7 +14,6 @@
 #include "base/status.h"
 #include "compaction/compaction_inputs.h"
 #include "tablet/tablet_version.h"
-#include "tablet/unread_versions.h"
 
 namespace bigtable {
 namespace {
@@ -169,20 +168,26 @@ CompactionJob MergingCompaction::MakeJob(bool is_major, const std::vector<Sorted
   return job;
 }
 
-absl::Status MergingCompaction::WriteTo(SharedOutput* output, const std::atomic<bool>* cancelled) {
-  const CompactionInputs& inputs = plan_.inputs;
-  CompactionJob job = MakeJob(inputs.is_major, inputs.merged, cancelled, {});
+CompactionJob MergingCompaction::MakeMainJob(const UnreadVersions& unread,
+                                             const std::atomic<bool>* cancelled,
+                                             const CallLimits& limits) const {
+  CompactionJob job = MakeJob(plan_.inputs.is_major, plan_.inputs.merged, cancelled, limits);
   job.retention.complete_through = plan_.complete_through;
-  const UnreadVersions unread(tablet_, group_, replaced_);
-  if (inputs.is_major) {
+  if (plan_.inputs.is_major) {
     job.retention.has_unread_older = [&unread](std::string_view column_prefix, int64_t timestamp) {
       return unread.HasOlder(column_prefix, timestamp);
     };
   }
+  return job;
+}
+
+absl::Status MergingCompaction::WriteTo(SharedOutput* output, const std::atomic<bool>* cancelled) {
+  const UnreadVersions unread(tablet_, group_, replaced_);
+  CompactionJob job = MakeMainJob(unread, cancelled, {});
   uint64_t unfiltered = 0;
   job.cells_unfiltered = &unfiltered;
   job.has_collected = &outcome_.has_collected;
-  MergeInput input(inputs.merged, tablet_->keys().begin(), tablet_->keys().end());
+  MergeInput input(plan_.inputs.merged, tablet_->keys().begin(), tablet_->keys().end());
   const absl::Status status = output->Add(job, input.cursor());
   collected_at_ = std::max(collected_at_, job.retention.rules_as_of);
   outcome_.cells_unfiltered += unfiltered;
@@ -201,14 +206,8 @@ absl::Status MergingCompaction::Write(const std::atomic<bool>* cancelled,
                                       const CallLimits& limits) {
   if (replaced_.empty()) return absl::OkStatus();
   const CompactionInputs& inputs = plan_.inputs;
-  CompactionJob job = MakeJob(inputs.is_major, inputs.merged, cancelled, limits);
-  job.retention.complete_through = plan_.complete_through;
   const UnreadVersions unread(tablet_, group_, replaced_);
-  if (inputs.is_major) {
-    job.retention.has_unread_older = [&unread](std::string_view column_prefix, int64_t timestamp) {
-      return unread.HasOlder(column_prefix, timestamp);
-    };
-  }
+  CompactionJob job = MakeMainJob(unread, cancelled, limits);
   job.group = WithOutput(std::move(job.group), plan_.pick.output);
   job.target_file_size = plan_.pick.output.file_size.value_or(job.target_file_size);
   for (const Ref<SSTable>& file : inputs.moved) job.split_at.push_back(file->info().smallest_key);

@@ -35,6 +35,7 @@
 #include "tablet/group_files.h"
 #include "tablet/tablet.h"
 #include "tablet/tablet_state.h"
+#include "tablet/unread_versions.h"
 
 namespace bigtable {
 
@@ -66,6 +67,9 @@ class MergingCompaction {
   CompactionEvent NewEvent() const;
   CompactionJob MakeJob(bool is_major, const std::vector<SortedRun>& runs,
                         const std::atomic<bool>* cancelled, const CallLimits& limits) const;
+  // That of what is merged; `unread` outlives it.
+  CompactionJob MakeMainJob(const UnreadVersions& unread, const std::atomic<bool>* cancelled,
+                            const CallLimits& limits) const;
   absl::Status Write(const std::atomic<bool>* cancelled, const CallLimits& limits);
   // The same into files that it shares with others; what it has in them is in Adopt.
   absl::Status WriteTo(SharedOutput* output, const std::atomic<bool>* cancelled);

@@ -87,21 +87,13 @@ absl::Status MinorCompaction::Run() {
   std::sort(written.begin(), written.end(), std::less<>());
   absl::Span<GroupFlush* const> left = written;
   if (status.ok()) status = SyncDirectoryFor(left);
-  while (status.ok() && !left.empty()) {
-    // All of them, or as many as METADATA takes.
-    size_t at_once = left.size();
-    const auto are_too_many = [&] {
-      return !environment_->store->TakesTogether(StepsOf(left.first(at_once)));
-    };
-    while (at_once > 1 && are_too_many()) at_once = (at_once + 1) / 2;
-    bool is_refused = false;
-    status = Commit(left.first(at_once), &is_refused);
-    // METADATA's tablet was split meanwhile, and has taken none of them.
-    while (is_refused) {
-      at_once = (at_once + 1) / 2;
-      status = Commit(left.first(at_once), &is_refused);
-    }
-    left.remove_prefix(at_once);
+  if (status.ok()) {
+    status = CommitTogether(
+        *environment_->store, StepsOf,
+        [&](absl::Span<GroupFlush* const> parts, bool* is_refused) {
+          return Commit(parts, is_refused);
+        },
+        &left);
   }
   RemoveOutput(left);
   End(left, status);

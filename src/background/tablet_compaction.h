@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 
 #include "bigtable/event_listener.h"
 
+#include "base/status.h"
 #include "compaction/job.h"
 #include "schema/table_layout.h"
 #include "sstable/sstable_info.h"
@@ -61,6 +64,30 @@ inline absl::Time TimeBeforeLayout(const TabletEnvironment& environment) {
 // `now`: TimeBeforeLayout. What has expired since the oldest snapshot was taken is kept.
 CompactionJob MakeCompactionJob(const Tablet& tablet, const TableLayout& layout, size_t group,
                                 bool major, absl::Time now);
+
+// Commits the steps of several compactions to METADATA: of all parts together, or of as many at a
+// time as it takes. `commit(parts, &is_refused)` commits the steps of these parts. It sets
+// `is_refused` if METADATA has taken none of several, since it takes only fewer. Ends after another
+// error, and returns it. `*parts` are then those that were not reached.
+template <typename Part, typename StepsOf, typename Commit>
+absl::Status CommitTogether(const TabletStore& store, const StepsOf& steps_of, const Commit& commit,
+                            absl::Span<Part>* parts) {
+  while (!parts->empty()) {
+    size_t at_once = parts->size();
+    const auto take_fewer = [&] { at_once = (at_once + 1) / 2; };
+    while (at_once > 1 && !store.TakesTogether(steps_of(parts->first(at_once)))) take_fewer();
+    bool is_refused = false;
+    absl::Status status = commit(parts->first(at_once), &is_refused);
+    // METADATA's tablet was split meanwhile.
+    while (is_refused) {
+      take_fewer();
+      status = commit(parts->first(at_once), &is_refused);
+    }
+    parts->remove_prefix(at_once);
+    BT_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
 
 // Removes new files, which METADATA does not name.
 void RemoveWritten(const TabletEnvironment& environment, const std::vector<TabletFile>& written);

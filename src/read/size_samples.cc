@@ -26,12 +26,6 @@ void ForEachFile(const TabletVersion& version, const KeyRange& keys, Visit visit
   }
 }
 
-uint64_t BytesWithin(const SSTable& file, const KeyRange& keys) {
-  const uint64_t before = keys.begin().empty() ? 0 : file.BytesBefore(keys.begin());
-  const uint64_t end = keys.end().empty() ? file.info().size : file.BytesBefore(keys.end());
-  return end - std::min(before, end);
-}
-
 }  // namespace
 
 absl::Status SizeSamples::Begin(const Tablet& tablet, const CallLimits& limits) {
@@ -58,7 +52,7 @@ uint64_t SizeSamples::SizeOf(const RowRange& rows) const {
   if (within.empty()) return 0;
   const KeyRange keys(within);
   uint64_t bytes = 0;
-  ForEachFile(*version_, keys, [&](const SSTable& file) { bytes += BytesWithin(file, keys); });
+  ForEachFile(*version_, keys, [&](const SSTable& file) { bytes += BytesBetween(file, keys); });
   for (const std::vector<Memtable::Sample>& samples : memtables_) {
     for (const Memtable::Sample& sample : samples) {
       if (keys.Contains(sample.key)) bytes += sample.bytes;

@@ -1,10 +1,17 @@
 #include "tablet/file_estimates.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compaction/compaction_inputs.h"
 
 namespace bigtable {
+
+uint64_t BytesBetween(const SSTable& file, const KeyRange& keys) {
+  const uint64_t before = keys.begin().empty() ? 0 : file.BytesBefore(keys.begin());
+  const uint64_t end = keys.end().empty() ? file.info().size : file.BytesBefore(keys.end());
+  return end - std::min(before, end);
+}
 
 std::vector<FileSample> SampleFile(const SSTable& file, const KeyRange& keys) {
   constexpr size_t kSamples = 256;
@@ -28,6 +35,13 @@ uint64_t FileEstimates::BytesWithin(const SSTable& file) const {
     for (const FileSample& sample : SampleFile(file, *keys_)) *bytes += sample.bytes;
   }
   return *bytes;
+}
+
+uint64_t FileEstimates::PartOf(uint64_t count, const SSTable& file) const {
+  const uint64_t bytes = BytesWithin(file);
+  if (bytes == file.info().size) return count;
+  return static_cast<uint64_t>(static_cast<double>(count) * static_cast<double>(bytes) /
+                               static_cast<double>(file.info().size));
 }
 
 void FileEstimates::SetShare(uint64_t number, uint64_t share) {

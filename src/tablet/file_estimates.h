@@ -28,6 +28,9 @@ struct FileSample {
   uint64_t bytes = 0;
 };
 
+// The bytes of a file, which is open, between the two ends of the range, in whole blocks.
+uint64_t BytesBetween(const SSTable& file, const KeyRange& keys);
+
 // The samples of a file whose keys are in the range.
 std::vector<FileSample> SampleFile(const SSTable& file, const KeyRange& keys);
 
@@ -41,6 +44,8 @@ class FileEstimates {
   // too, half, as long as nothing has opened it: this is called under locks that no thread should
   // hold while it opens a file.
   uint64_t BytesWithin(const SSTable& file) const;
+  // The part of `count`, a number of entries of the file, that is in proportion to these bytes.
+  uint64_t PartOf(uint64_t count, const SSTable& file) const;
   // TabletFile::share; 0 is not known.
   void SetShare(uint64_t number, uint64_t share);
   // The part of the rows of a file in `runs[run]`, from 0 to 1, that older runs have too. It is

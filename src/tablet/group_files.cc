@@ -7,6 +7,7 @@
 #include "absl/base/macros.h"
 
 #include "base/status.h"
+#include "tablet/file_estimates.h"
 
 namespace bigtable {
 
@@ -117,14 +118,10 @@ namespace {
 
 // Which part of a share is within the range, which is half of the tablet. At least 1: it is known.
 uint64_t ShareWithin(const SSTable& file, const KeyRange& keys, uint64_t share) {
-  uint64_t bytes = share / 2;
-  if (file.is_open()) {
-    const uint64_t before = keys.begin().empty() ? 0 : file.BytesBefore(keys.begin());
-    const uint64_t end = keys.end().empty() ? file.info().size : file.BytesBefore(keys.end());
-    // Less than a block is not known.
-    if (end > before) bytes = end - before;
-  }
-  return std::clamp<uint64_t>(bytes, 1, share);
+  const uint64_t bytes = file.is_open() ? BytesBetween(file, keys) : 0;
+  // Less than a block is not known.
+  if (bytes == 0) return std::max<uint64_t>(share / 2, 1);
+  return std::min(bytes, share);
 }
 
 }  // namespace

@@ -40,16 +40,10 @@ void AddGroup(const GroupVersion& group, const FileEstimates& estimates,
               LocalityGroupStatistics* statistics) {
   AddMemtables(group, statistics);
   ForEachFile(group, [&](const SSTable& file) {
-    const SSTableInfo& info = file.info();
-    const uint64_t bytes = estimates.BytesWithin(file);
-    const double part = static_cast<double>(bytes) / static_cast<double>(info.size);
-    const auto own = [&](uint64_t count) {
-      return bytes == info.size ? count : static_cast<uint64_t>(static_cast<double>(count) * part);
-    };
     ++statistics->files;
-    statistics->file_bytes += bytes;
-    statistics->entries += own(info.entries);
-    statistics->deletions += own(info.deletions());
+    statistics->file_bytes += estimates.BytesWithin(file);
+    statistics->entries += estimates.PartOf(file.info().entries, file);
+    statistics->deletions += estimates.PartOf(file.info().deletions(), file);
   });
 }
 

@@ -3,7 +3,7 @@
 //   families                  those of the locality group for the following commands, one a line:
 //                             NAME [max_versions=] [min_timestamp=] [created=] [operator=]
 //                             [removes=VALUE]: by a compaction filter
-//   collect merging|major [snapshots=1,2] [present=]
+//   collect merging|major [snapshots=1,2] [present=] [complete=]
 //                             the entries (support/entry_text.h), in any order; without any, those
 //                             of the collect before it
 
@@ -86,6 +86,7 @@ class Collect {
     retention.snapshots = command.Numbers("snapshots");
     retention.present =
         static_cast<SequenceNumber>(command.Number("present", static_cast<int64_t>(kMaxSequence)));
+    retention.complete_through = static_cast<SequenceNumber>(command.Number("complete", 0));
     MemtableCursor input(entries_.get());
     CollectingCursor collected(&input, &retention, major);
     std::string out;
